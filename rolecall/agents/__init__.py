@@ -1,0 +1,1 @@
+"""The layers of the game master: prompt in, typed answer out."""

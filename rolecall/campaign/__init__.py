@@ -1,0 +1,1 @@
+"""The folder as data: durable files, documents, kinds, state, chronicles, arcs, story, records, checks."""

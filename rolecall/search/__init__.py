@@ -1,0 +1,1 @@
+"""Finding things again: passages, the index, the watcher, name matching, ranking."""

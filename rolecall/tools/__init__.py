@@ -1,0 +1,1 @@
+"""What a model may do, a file per family: schema, safety, effect."""
