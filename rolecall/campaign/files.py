@@ -1,0 +1,354 @@
+"""Durable files: the only module that writes in a campaign.
+
+Four motions, all synced to the disk before they return: `create` (never over an existing file), `append` (one
+write at the end), `replace` (one rename, only over the very bytes that were read) and `rewrite` for the machine's own
+files under `.rolecall/`. Every system call goes through `fs`, which the tests swap for one that fails on purpose.
+
+Nothing outside the campaign is touched: a path is relative, without `..`, and no symlink is followed out.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import secrets
+import stat
+import sys
+import time
+from pathlib import Path, PurePosixPath
+
+from rolecall.errors import Conflict, StorageError
+
+TEMP_PREFIX = ".rolecall-"
+TEMP_SUFFIX = ".tmp"
+MAX_FILE = 32 * 1024 * 1024  # bytes; a Markdown file larger than this is refused, not read
+
+_REASONS = {
+    errno.ENOSPC: ("the disk is full", "free some space and run the command again"),
+    errno.EDQUOT: ("the disk quota is used up", "free some space and run the command again"),
+    errno.EROFS: ("the file system is read-only", "make it writable and run the command again"),
+    errno.EACCES: ("permission denied", "check who may read and write it"),
+    errno.EPERM: ("permission denied", "check who may read and write it"),
+    errno.EIO: ("the disk reported an error", "check the disk; nothing else was changed"),
+    errno.ENOENT: ("there is no such file", "check the path"),
+    errno.EISDIR: ("this is a folder, not a file", "name a file"),
+    errno.ENOTDIR: ("a part of this path is a file, not a folder", "move that file out of the way"),
+    errno.ELOOP: ("this link points at itself", "remove the link"),
+    errno.ENAMETOOLONG: ("the name is too long", "use a shorter name"),
+    errno.EEXIST: ("there is such a file already", "choose another name"),
+}
+
+
+class FileSystem:
+    """The system calls this module makes, one method each: the seam where faults are injected."""
+
+    def open(self, path: Path, flags: int, mode: int = 0o666) -> int:
+        """A file descriptor; `O_BINARY` and `O_CLOEXEC` are added where the system has them."""
+        return os.open(path, flags | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0), mode)
+
+    def read(self, fd: int, size: int) -> bytes:
+        """Up to `size` bytes."""
+        return os.read(fd, size)
+
+    def write(self, fd: int, data: bytes) -> int:
+        """How many bytes were written: possibly fewer than given."""
+        return os.write(fd, data)
+
+    def fsync(self, fd: int) -> None:
+        """Wait until the file's bytes are on the disk."""
+        os.fsync(fd)
+
+    def truncate(self, fd: int, size: int) -> None:
+        """Cut the file to `size` bytes."""
+        os.ftruncate(fd, size)
+
+    def close(self, fd: int) -> None:
+        """Give the descriptor back."""
+        os.close(fd)
+
+    def replace(self, source: Path, target: Path) -> None:
+        """Rename over `target` in one step."""
+        os.replace(source, target)
+
+    def link(self, source: Path, target: Path) -> None:
+        """A second name for a file; fails when `target` exists."""
+        os.link(source, target)
+
+    def unlink(self, path: Path) -> None:
+        """Remove a name."""
+        os.unlink(path)
+
+    def mkdir(self, path: Path) -> None:
+        """Make one folder."""
+        os.mkdir(path)
+
+    def sync_folder(self, path: Path) -> None:
+        """Make names in a folder durable; Windows neither needs nor offers it."""
+        if sys.platform == "win32":
+            return
+        fd = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(fd)
+        except OSError as error:
+            if error.errno != errno.EINVAL:  # some network mounts cannot sync a folder
+                raise
+        finally:
+            os.close(fd)
+
+
+fs = FileSystem()
+
+
+def sha256(data: bytes) -> str:
+    """Lower-case hexadecimal SHA-256: the form in which records, seals and checks hold it."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def refused(error: OSError, path: object) -> StorageError:
+    """The one-line error for what the file system said about `path`."""
+    what, remedy = _REASONS.get(error.errno or 0, (error.strerror or str(error), "nothing was changed there"))
+    return StorageError(what, path=path, remedy=remedy)
+
+
+def locate(root: Path, path: str) -> Path:
+    """The real place of a campaign path (posix, relative); StorageError when it would lie outside."""
+    pure = PurePosixPath(path)
+    if not path or pure.is_absolute() or ".." in pure.parts or "\\" in path or "\0" in path or ":" in pure.parts[0]:
+        raise StorageError(
+            "this path points outside the campaign", path=path or "(empty path)", remedy="use one inside"
+        )
+    base = os.path.realpath(root)
+    real = os.path.realpath(os.path.join(base, *pure.parts))
+    if real != base and not real.startswith(base.rstrip(os.sep) + os.sep):
+        raise StorageError("this link leads out of the campaign", path=path, remedy="put the file itself here")
+    return Path(real)
+
+
+def read(root: Path, path: str) -> bytes:
+    """All bytes of a campaign file; StorageError when it cannot be read or is over 32 MiB."""
+    place = locate(root, path)
+    try:
+        fd = fs.open(place, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    except OSError as error:
+        raise refused(error, path) from None
+    try:
+        info = os.fstat(fd)
+        if not stat.S_ISREG(info.st_mode):
+            raise StorageError("this is not a plain file", path=path, remedy="move it out of the campaign")
+        return _read_all(fd, path)
+    except OSError as error:
+        raise refused(error, path) from None
+    finally:
+        fs.close(fd)
+
+
+def _read_all(fd: int, path: str) -> bytes:
+    parts, total = [], 0
+    while chunk := fs.read(fd, 1 << 20):
+        parts.append(chunk)
+        total += len(chunk)
+        if total > MAX_FILE:
+            raise StorageError("the file is larger than 32 MiB", path=path, remedy="split it, or move it elsewhere")
+    return b"".join(parts)
+
+
+def exists(root: Path, path: str) -> bool:
+    """Whether something has that name (a dangling link counts)."""
+    return os.path.lexists(root.joinpath(*PurePosixPath(path).parts))
+
+
+def make_folder(root: Path, path: str) -> None:
+    """Make a folder of the campaign and its parents, durably; nothing when it is there."""
+    place = locate(root, path)
+    missing = []
+    while not place.is_dir():
+        missing.append(place)
+        place = place.parent
+    for folder in reversed(missing):
+        try:
+            fs.mkdir(folder)
+            fs.sync_folder(folder.parent)
+        except FileExistsError:
+            if not folder.is_dir():
+                raise StorageError(
+                    "a file stands where a folder is needed", path=path, remedy="rename that file"
+                ) from None
+        except OSError as error:
+            raise refused(error, path) from None
+
+
+def create(root: Path, path: str, data: bytes) -> None:
+    """Write a new file, whole or not at all; Conflict when the name is taken."""
+    make_folder(root, str(PurePosixPath(path).parent))
+    place = locate(root, path)
+    temp = _write_temp(place, data, None, path)
+    try:
+        try:
+            fs.link(temp, place)
+        except FileExistsError:
+            raise Conflict("there is such a file already", path=path, remedy="choose another name") from None
+        except OSError as error:
+            # A file system without hard links (exFAT, some mounts): claim the name, then rename over our own claim.
+            if error.errno not in {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}:
+                raise
+            _claim(place, path)
+            fs.replace(temp, place)
+        _drop(temp)
+        fs.sync_folder(place.parent)
+    except OSError as error:
+        raise refused(error, path) from None
+    finally:
+        _drop(temp)
+
+
+def _claim(place: Path, path: str) -> None:
+    try:
+        fs.close(fs.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+    except FileExistsError:
+        raise Conflict("there is such a file already", path=path, remedy="choose another name") from None
+
+
+def append(root: Path, path: str, data: bytes, *, size: int | None = None) -> None:
+    """Add bytes at the end in one write, durably.
+
+    `size` is the length the file had when `data` was made for it: Conflict when it is another now, or when an
+    editor put a new file in its place meanwhile. A write that fails half-way takes its own half back.
+    """
+    place = locate(root, path)
+    try:
+        fd = fs.open(place, os.O_WRONLY | os.O_APPEND)
+    except OSError as error:
+        raise refused(error, path) from None
+    try:
+        before = os.fstat(fd).st_size
+        if size is not None and before != size:
+            raise Conflict("the file changed since it was read", path=path, remedy="run the command again")
+        try:
+            _write_all(fd, data)
+        except OSError:
+            _take_back(fd, before, data)
+            raise
+        fs.fsync(fd)
+        here = os.stat(place)
+        if (here.st_dev, here.st_ino) != (os.fstat(fd).st_dev, os.fstat(fd).st_ino):
+            raise Conflict("an editor replaced the file meanwhile", path=path, remedy="run the command again")
+    except OSError as error:
+        raise refused(error, path) from None
+    finally:
+        fs.close(fd)
+
+
+def _take_back(fd: int, before: int, data: bytes) -> None:
+    """Cut off our own torn bytes, and only when nothing else was added behind them."""
+    torn = os.fstat(fd).st_size - before
+    if 0 < torn < len(data):
+        try:
+            fs.truncate(fd, before)
+        except OSError:
+            pass  # the record of the turn knows what was to stand here and completes it
+
+
+def replace(root: Path, path: str, data: bytes, *, expected: str) -> None:
+    """Put `data` in the place of the bytes whose SHA-256 is `expected`; Conflict when they are others by now."""
+    place = locate(root, path)
+    try:
+        mode = stat.S_IMODE(os.stat(place).st_mode)
+    except OSError as error:
+        raise refused(error, path) from None
+    temp = _write_temp(place, data, mode, path)
+    try:
+        if sha256(read(root, path)) != expected:
+            raise Conflict("the file changed since it was read", path=path, remedy="run the command again")
+        _rename(temp, place)
+        fs.sync_folder(place.parent)
+    except OSError as error:
+        raise refused(error, path) from None
+    finally:
+        _drop(temp)
+
+
+def rewrite(root: Path, path: str, data: bytes) -> None:
+    """Create or replace one of the machine's own files (under `.rolecall/`), whole or not at all."""
+    make_folder(root, str(PurePosixPath(path).parent))
+    place = locate(root, path)
+    temp = _write_temp(place, data, None, path)
+    try:
+        _rename(temp, place)
+        fs.sync_folder(place.parent)
+    except OSError as error:
+        raise refused(error, path) from None
+    finally:
+        _drop(temp)
+
+
+def remove(root: Path, path: str) -> None:
+    """Remove one file's name, durably; nothing when it is gone already."""
+    place = locate(root, path)
+    try:
+        fs.unlink(place)
+        fs.sync_folder(place.parent)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise refused(error, path) from None
+
+
+def move(root: Path, path: str, new: str) -> None:
+    """Rename a file or folder inside the campaign; Conflict when the new name is taken."""
+    if exists(root, new):
+        raise Conflict("there is such a file already", path=new, remedy="choose another name")
+    make_folder(root, str(PurePosixPath(new).parent))
+    place = locate(root, path)
+    try:
+        fs.replace(place, locate(root, new))
+        fs.sync_folder(place.parent)
+    except OSError as error:
+        raise refused(error, path) from None
+
+
+def is_temp(name: str) -> bool:
+    """Whether a file name is one of this module's temporary ones."""
+    return name.startswith(TEMP_PREFIX) and name.endswith(TEMP_SUFFIX)
+
+
+def _write_temp(place: Path, data: bytes, mode: int | None, path: str) -> Path:
+    temp = place.with_name(f"{TEMP_PREFIX}{os.getpid()}-{secrets.token_hex(4)}{TEMP_SUFFIX}")
+    try:
+        fd = fs.open(temp, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
+        try:
+            _write_all(fd, data)
+            if mode is not None and hasattr(os, "fchmod"):
+                os.fchmod(fd, mode)
+            fs.fsync(fd)
+        finally:
+            fs.close(fd)
+    except OSError as error:
+        _drop(temp)
+        raise refused(error, path) from None
+    return temp
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[fs.write(fd, bytes(view)) :]
+
+
+def _rename(temp: Path, place: Path) -> None:
+    """Rename over the target; another program holding it open (Windows) gets a moment to let go."""
+    for pause in (0.05, 0.1, 0.2, 0.4, None):
+        try:
+            fs.replace(temp, place)
+            return
+        except PermissionError:
+            if pause is None or sys.platform != "win32":
+                raise
+            time.sleep(pause)
+
+
+def _drop(temp: Path) -> None:
+    try:
+        fs.unlink(temp)
+    except OSError:
+        pass  # gone already, or swept at the next opening

@@ -1,0 +1,151 @@
+"""A campaign as a folder: where it is, what counts as its Markdown, and how its files are read.
+
+Unreadable is never empty: a folder that cannot be listed is an error, not a folder without files.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from rolecall.campaign import files
+from rolecall.campaign.documents import Document, parse
+from rolecall.campaign.settings import SETTINGS_FILE, Settings, read_settings
+from rolecall.errors import NoCampaign
+
+MACHINE_FOLDER = ".rolecall"
+MAX_DEPTH = 16  # folders inside folders
+
+_LEFT_OUT = {"imports", "instructions", "prose"}  # at the top: not material of the world
+_LEFT_OUT_FILES = {"readme.md", "changelog.md", "license.md"}  # at the top
+_NEVER = {"node_modules", "__pycache__"}
+# What editors and synchronisers leave beside a file. Conflict copies are kept out of play; `check` tells of them.
+_JUNK = re.compile(r"~$|^\.|^#.*#$|\.(?:tmp|swp|swx|bak|orig|part|icloud)$|^(?:4913|thumbs\.db|desktop\.ini)$", re.I)
+CONFLICT_COPY = re.compile(
+    r"\.sync-conflict-|\((?:[^)]*\s)?conflict(?:ed copy)?\b[^)]*\)|\(case conflict[^)]*\)|\.(?:orig|rej)\.md$", re.I
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What tells that a file may have changed: size in bytes, modification time in ns, inode."""
+
+    size: int
+    mtime_ns: int
+    inode: int
+
+
+@dataclass(frozen=True, slots=True)
+class Campaign:
+    """An opened campaign: its real root and its settings."""
+
+    root: Path
+    settings: Settings
+
+    def stat(self) -> dict[str, Stamp]:
+        """Every Markdown file that counts as campaign material, by posix path; StorageError for an unreadable folder."""
+        return {path: stamp for path, stamp in self.walk() if counts(path)}
+
+    def walk(self, folder: str = "") -> list[tuple[str, Stamp]]:
+        """Every Markdown file outside dot-folders, conflict copies and instructions included, in path order."""
+        found: list[tuple[str, Stamp]] = []
+        _walk(self.root, folder, 0, found)
+        found.sort()
+        return found
+
+    def read(self, path: str) -> bytes:
+        """The bytes of a campaign file; StorageError when it cannot be read or lies outside."""
+        return files.read(self.root, path)
+
+    def document(self, path: str) -> Document:
+        """A campaign file, parsed; Malformed when its front matter is broken."""
+        return parse(self.read(path), path)
+
+    def exists(self, path: str) -> bool:
+        """Whether there is a file of that campaign path."""
+        return files.exists(self.root, path)
+
+
+def counts(path: str) -> bool:
+    """Whether a Markdown path is material of the world (not instructions, originals, readme or a conflict copy)."""
+    parts = path.split("/")
+    if len(parts) > 1 and parts[0].casefold() in _LEFT_OUT:
+        return False
+    if len(parts) == 1 and parts[0].casefold() in _LEFT_OUT_FILES:
+        return False
+    return not CONFLICT_COPY.search(parts[-1])
+
+
+def is_junk(name: str) -> bool:
+    """Whether a file or folder name is hidden, temporary or an editor's own."""
+    return bool(_JUNK.search(name)) or name in _NEVER
+
+
+def _walk(root: Path, folder: str, depth: int, found: list[tuple[str, Stamp]]) -> None:
+    try:
+        with os.scandir(root / folder if folder else root) as listing:
+            entries = list(listing)
+    except OSError as error:
+        raise files.refused(error, folder or str(root)) from None
+    for entry in entries:
+        name = entry.name
+        if is_junk(name) or not _encodable(name):
+            continue
+        path = f"{folder}/{name}" if folder else name
+        if entry.is_dir(follow_symlinks=False):
+            if depth < MAX_DEPTH:
+                _walk(root, path, depth + 1, found)
+        elif name.casefold().endswith(".md"):
+            stamp = _stamp(root, path, entry)
+            if stamp:
+                found.append((path, stamp))
+
+
+def _stamp(root: Path, path: str, entry: os.DirEntry) -> Stamp | None:
+    """A file's stamp; a link counts only when it leads to a plain file inside the campaign."""
+    try:
+        if entry.is_symlink():
+            real = os.path.realpath(entry.path)
+            if not real.startswith(os.path.realpath(root) + os.sep) or not os.path.isfile(real):
+                return None
+        elif not entry.is_file(follow_symlinks=False):
+            return None
+        info = entry.stat()
+    except FileNotFoundError:
+        return None  # gone since it was listed
+    except OSError as error:
+        raise files.refused(error, path) from None
+    return Stamp(info.st_size, info.st_mtime_ns, info.st_ino)
+
+
+def _encodable(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False  # a name that is not UTF-8 cannot be linked to, shown or kept in a record
+    return True
+
+
+def find_root(start: Path) -> Path:
+    """The nearest folder at or above `start` that holds a `rolecall.yaml`; NoCampaign when there is none."""
+    here = Path(os.path.realpath(start))
+    for folder in (here, *here.parents):
+        if (folder / SETTINGS_FILE).is_file():
+            return folder
+    raise NoCampaign(
+        f"there is no campaign in {start} or above it",
+        remedy="make one with `rolecall new DIR`, or name one with `-C DIR`",
+    )
+
+
+def open_campaign(start: Path, *, here_only: bool = False) -> Campaign:
+    """The campaign at or above `start` (only at it with `here_only`), its settings read afresh."""
+    if here_only:
+        root = Path(os.path.realpath(start))
+        if not (root / SETTINGS_FILE).is_file():
+            raise NoCampaign(f"{start} is not a campaign", remedy=f"make one with `rolecall new {start}`")
+    else:
+        root = find_root(start)
+    return Campaign(root, read_settings(files.read(root, SETTINGS_FILE)))

@@ -1,0 +1,151 @@
+"""`rolecall.yaml`: the settings of a campaign, each with a default, a type and a line for its errors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from rolecall.campaign import frontmatter
+from rolecall.errors import SettingsError
+
+SETTINGS_FILE = "rolecall.yaml"
+FORMAT = 1
+ROLES = ("default", "narrator", "turn_dm", "dm", "sidecar")
+
+# name: (default, smallest, largest); seconds, characters, lines, turns and tokens
+_NUMBERS = {
+    "timeouts": {"turn_dm": (5, 0.1, 600), "dm": (8, 0.1, 600), "sidecar": (8, 0.1, 600), "narrator": (60, 0.1, 3600)},
+    "memory": {
+        "fold_at": (3500, 200, 100_000),
+        "journal_limit": (9000, 500, 200_000),
+        "keep_lines": (6, 1, 100),
+        "historian_every": (20, 1, 10_000),
+        "historian_lookback": (30, 1, 10_000),
+        "recent_turns": (5, 2, 50),
+    },
+    "context": {"budget": (8000, 1000, 1_000_000)},
+}
+_CHOICES = {"git": ("auto", "off"), "continuity": ("report", "repair")}
+_WHOLE = {"memory", "context"}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What `rolecall.yaml` says, defaults filled in. Times in seconds, lengths in characters, budgets in tokens."""
+
+    name: str = ""
+    language: str = "en"
+    models: dict[str, object] = field(default_factory=dict)  # role -> spec, list of specs or "off"
+    timeouts: dict[str, float] = field(default_factory=lambda: _defaults("timeouts"))
+    memory: dict[str, int] = field(default_factory=lambda: _defaults("memory"))
+    context: dict[str, int] = field(default_factory=lambda: _defaults("context"))
+    git: str = "off"
+    continuity: str = "report"
+    unknown: tuple[tuple[str, int], ...] = ()  # keys nobody knows, with their lines: for `check`
+
+
+def _defaults(group: str) -> dict[str, float]:
+    return {name: numbers[0] for name, numbers in _NUMBERS[group].items()}
+
+
+def read_settings(data: bytes) -> Settings:
+    """The settings in the bytes of `rolecall.yaml`; SettingsError with line and remedy when they cannot be meant."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise SettingsError("the file is not UTF-8", path=SETTINGS_FILE, line=1, remedy="save it as UTF-8") from None
+    try:
+        root = frontmatter.parse(text)
+    except frontmatter.Fault as fault:
+        raise SettingsError(fault.what, path=SETTINGS_FILE, line=fault.line + 1, remedy=fault.remedy) from None
+    if root is None:
+        raise SettingsError("the file is empty", path=SETTINGS_FILE, line=1, remedy="write at least `format: 1`")
+    nodes = {key.value: node for key, node in root.value}
+    lines = {key.value: key.line + 1 for key, _ in root.value}
+    _check_format(nodes, lines)
+    groups = {group: _numbers(group, nodes.get(group)) for group in _NUMBERS}
+    known = {"format", "name", "language", "models", *_NUMBERS, *_CHOICES}
+    return Settings(
+        name=_text(nodes, "name"),
+        language=_text(nodes, "language") or "en",
+        models=_models(nodes.get("models")),
+        git=_choice("git", nodes, "off"),
+        continuity=_choice("continuity", nodes, "report"),
+        unknown=tuple((key, lines[key]) for key in nodes if key not in known),
+        **groups,
+    )
+
+
+def _check_format(nodes: dict, lines: dict) -> None:
+    said = _text(nodes, "format")
+    if said != str(FORMAT):
+        line = lines.get("format", 1)
+        what = f"`format: {said}` is not a format this version reads" if said else "`format:` is missing"
+        raise SettingsError(what, path=SETTINGS_FILE, line=line, remedy=f"write `format: {FORMAT}`, or update RoleCall")
+
+
+def _text(nodes: dict, key: str) -> str:
+    node = nodes.get(key)
+    if node is None:
+        return ""
+    if node.kind != "scalar":
+        raise SettingsError(
+            f"`{key}` is not one value", path=SETTINGS_FILE, line=node.line + 1, remedy=f"write `{key}: ...`"
+        )
+    return node.value.strip()
+
+
+def _choice(key: str, nodes: dict, default: str) -> str:
+    said = _text(nodes, key) or default
+    if said not in _CHOICES[key]:
+        choices = " or ".join(f"`{c}`" for c in _CHOICES[key])
+        line = nodes[key].line + 1
+        raise SettingsError(
+            f"`{key}: {said}` is not a choice", path=SETTINGS_FILE, line=line, remedy=f"write {choices}"
+        )
+    return said
+
+
+def _numbers(group: str, node: frontmatter.Node | None) -> dict[str, float]:
+    numbers = _defaults(group)
+    if node is None or (node.kind == "scalar" and not node.value):
+        return numbers
+    if node.kind != "map":
+        raise SettingsError(
+            f"`{group}` is not a mapping", path=SETTINGS_FILE, line=node.line + 1, remedy="write `name: number` pairs"
+        )
+    for key, value in node.value:
+        bounds = _NUMBERS[group].get(key.value)
+        if bounds is None:
+            continue  # an older or newer version's number
+        try:
+            number = float(value.value) if value.kind == "scalar" else None
+        except ValueError:
+            number = None
+        if number is None or not bounds[1] <= number <= bounds[2] or (group in _WHOLE and number != int(number)):
+            what = f"`{group}.{key.value}` is not a number from {bounds[1]} to {bounds[2]}"
+            raise SettingsError(what, path=SETTINGS_FILE, line=key.line + 1, remedy=f"the default is {bounds[0]}")
+        numbers[key.value] = int(number) if group in _WHOLE else number
+    return numbers
+
+
+def _models(node: frontmatter.Node | None) -> dict[str, object]:
+    if node is None or (node.kind == "scalar" and not node.value):
+        return {}
+    if node.kind != "map":
+        raise SettingsError(
+            "`models` is not a mapping", path=SETTINGS_FILE, line=node.line + 1, remedy="write `narrator: SPEC`"
+        )
+    models: dict[str, object] = {}
+    for key, value in node.value:
+        if key.value not in ROLES:
+            roles = ", ".join(ROLES)
+            raise SettingsError(
+                f"`{key.value}` is not a role", path=SETTINGS_FILE, line=key.line + 1, remedy=f"roles are {roles}"
+            )
+        plain = value.plain()
+        if isinstance(plain, dict) or (isinstance(plain, list) and not all(isinstance(s, str) and s for s in plain)):
+            what = f"`models.{key.value}` is not a model, a list of models or `off`"
+            raise SettingsError(what, path=SETTINGS_FILE, line=key.line + 1, remedy="write e.g. `anthropic/NAME`")
+        if plain:
+            models[key.value] = plain
+    return models

@@ -1,0 +1,87 @@
+"""Cleaning of text that comes from models, players and imports before it enters a file or a terminal.
+
+What a model writes is plain text to every later reader: no control characters, no front matter fences, no headings and
+no code fences can be smuggled in. Each function returns the clean text; `blemishes` says in words what was there.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# Terminal escape sequences (ECMA-48): CSI, OSC up to its terminator, and two-character escapes.
+_ESCAPES = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]|\x9b[0-?]*[ -/]*[@-~]"
+)
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff]")
+_SURROGATES = re.compile(r"[\ud800-\udfff]")
+_BIDI = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
+_LINE_ENDS = re.compile(r"\r\n?|\x85|\u2028|\u2029")
+_HEADING = re.compile(r"^( {0,3})(#{1,6})(?=\s|$)", re.M)
+_RULE = re.compile(r"^ {0,3}(?:(?:-[ \t]*){3,}|(?:=[ \t]*)+|\.\.\.[ \t]*)$", re.M)
+_FENCE = re.compile(r"^( {0,3})(`{3,}|~{3,})", re.M)
+_JOURNAL_LINE = re.compile(r"^( {0,3})-(?=\s+T\d{4})", re.M)
+
+
+def blemishes(text: str) -> list[str]:
+    """What `clean` would take out, in words; an empty list for clean text."""
+    kinds = (
+        (_ESCAPES, "terminal escapes"),
+        (_SURROGATES, "lone surrogates"),
+        (_BIDI, "direction overrides"),
+    )
+    found = [word for pattern, word in kinds if pattern.search(text)]
+    if _CONTROLS.search(_ESCAPES.sub("", text)):
+        found.append("control characters")
+    return found
+
+
+def clean(text: str) -> str:
+    """Text without control characters, lone surrogates, terminal escapes and direction overrides; `\\n` line ends; NFC."""
+    text = _LINE_ENDS.sub("\n", text)
+    for pattern in (_ESCAPES, _CONTROLS, _SURROGATES, _BIDI):
+        text = pattern.sub("", text)
+    return unicodedata.normalize("NFC", text)
+
+
+def clean_line(text: str, limit: int = 2000) -> str:
+    """One line: cleaned, white space folded, at most `limit` characters (cut at a word, with an ellipsis)."""
+    line = " ".join(clean(text).split())
+    if len(line) <= limit:
+        return line
+    return line[: limit - 1].rsplit(" ", 1)[0] + "…"
+
+
+def clean_prose(text: str) -> str:
+    """Prose for a story section: what would read as structure (heading, rule, fence, journal line) is escaped."""
+    text = clean(text)
+    text = _HEADING.sub(lambda m: f"{m[1]}\\{m[2]}", text)
+    text = _RULE.sub("* * *", text)
+    text = _FENCE.sub(lambda m: f"{m[1]}\\{m[2]}", text)
+    text = _JOURNAL_LINE.sub(lambda m: f"{m[1]}\\-", text)
+    text = "\n".join(line.rstrip() for line in text.split("\n"))
+    return re.sub(r"\n{3,}", "\n\n", text).strip()
+
+
+def slug(text: str, fallback: str = "untitled") -> str:
+    """A file name's stem from a title: lower case, words of any script joined by hyphens, at most 60 characters.
+
+    Never empty, never a reserved Windows device name, never starting with a dot.
+    """
+    text = unicodedata.normalize("NFC", clean(text)).casefold()
+    text = unicodedata.normalize("NFC", text)
+    words = re.sub(r"[’']", "", text)
+    kept = "".join(c if c.isalnum() or unicodedata.category(c) in ("Mn", "Mc") else " " for c in words)
+    stem = "-".join(kept.split())
+    while len(stem.encode()) > 120 or len(stem) > 60:
+        stem = stem[:-1]
+    stem = stem.strip("-") or fallback
+    if re.fullmatch(r"con|prn|aux|nul|com\d|lpt\d", stem):
+        stem += "-1"
+    return stem
+
+
+def fold(text: str) -> str:
+    """The form under which two spellings of one name are equal: NFC, case-folded, one kind of apostrophe, single spaces."""
+    text = unicodedata.normalize("NFC", text).casefold().replace("’", "'").replace("ʼ", "'")
+    return " ".join(unicodedata.normalize("NFC", text).split())
