@@ -1,0 +1,303 @@
+"""The fallback chain: several models for one role, asked in order until one speaks.
+
+It falls back on every failure, blank answers included, and only before the first visible token or tool call. After
+it, a broken stream ends with `Stopped("cut")`; the caller may ask the same model once more to go on (`prefer=spec`).
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from rolecall.errors import ModelError, ModelSettings, ModelUnavailable, NoModel
+
+from . import specs as specs_
+from . import tokens
+from .events import Answered, Event, Skipped, Stopped, TextDelta, ToolCalled, Used
+from .faults import unavailable
+from .health import Health
+from .messages import Request, ToolCall
+from .provider import Limits, Profile, Provider, open_provider
+from .specs import Spec
+from .usage import Usage
+
+MakeRequest = Callable[[Profile], Request]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A whole answer: its text, tool calls, usage, stop, and the model that gave it.
+
+    `skipped` are the models that failed before. `value` is the object that was asked for, with `Chain.typed`.
+    """
+
+    text: str
+    calls: tuple[ToolCall, ...]
+    usage: Usage
+    stop: Stopped
+    spec: str
+    skipped: tuple[Skipped, ...] = ()
+    value: dict[str, Any] | None = None
+
+
+@dataclass(slots=True)
+class Models:
+    """What the chains of a process share: the environment, open providers, health, and corrections of the estimate."""
+
+    environ: Mapping[str, str]
+    health: Health = field(default_factory=Health)
+    correction: tokens.Correction = field(default_factory=tokens.Correction)
+    _open: dict[tuple[str, str], Provider] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def provider(self, spec: Spec, role: str) -> Provider:
+        """The provider for a spec, opened once. Raises `ModelSettings`."""
+        key = (str(spec), role if spec.provider == "scripted" else "")
+        with self._lock:
+            if key not in self._open:
+                self._open[key] = open_provider(spec, self.environ, role)
+            return self._open[key]
+
+
+class Chain:
+    """The models of one role, in the order they are asked.
+
+    `limits` bind each model of the chain on its own. Several chains share one `Models`, so that what failed for one
+    role is left alone by all. May be used from several threads.
+    """
+
+    def __init__(self, specs: Sequence[str | Spec], limits: Limits, models: Models, role: str = "") -> None:
+        self.specs: tuple[Spec, ...] = tuple(specs_.parse(s) if isinstance(s, str) else s for s in specs)
+        self.limits = limits
+        self.models = models
+        self.role = role
+
+    def profile(self) -> Profile | None:
+        """The profile of the model that would be asked first now, as far as its settings are in order."""
+        for spec in self._order(None)[0]:
+            try:
+                return self.models.provider(spec, self.role).profile
+            except ModelSettings:
+                continue
+        return None
+
+    def stream(
+        self, make_request: MakeRequest, *, prefer: str | None = None, within: float | None = None
+    ) -> Iterator[Event]:
+        """Ask until one speaks, and hand on what it says as it comes.
+
+        `make_request` is called with the profile of each model that is asked. `prefer` is asked first, cooling or not.
+        `within` bounds the whole chain, in seconds. Raises `NoModel` if none spoke, or `ModelSettings` if the only
+        fault is one of the settings. The last event is always `Stopped`.
+        """
+        return self._run(make_request, prefer, within, whole=False)
+
+    def answer(self, make_request: MakeRequest, *, prefer: str | None = None, within: float | None = None) -> Answer:
+        """The whole answer at once. As nobody has seen it yet, a broken stream falls back like any other failure."""
+        return self._collect(self._run(make_request, prefer, within, whole=True))
+
+    def typed(self, make_request: MakeRequest, *, prefer: str | None = None, within: float | None = None) -> Answer:
+        """An answer whose `value` is an object of the request's `answer_schema`.
+
+        An answer that is no JSON, or not of that shape, is a failure like any other: the next model is asked.
+        """
+        return self._collect(self._run(make_request, prefer, within, whole=True, shaped=True), shaped=True)
+
+    def _order(self, prefer: str | None) -> tuple[list[Spec], list[Spec]]:
+        """Whom to ask, in order, and whom not to ask at all.
+
+        Those that failed lately come last, to be asked only if no other speaks; those that only other settings can
+        mend are left out, unless there is nobody else.
+        """
+        health = self.models.health
+        first = [spec for spec in self.specs if str(spec) == prefer]
+        rest = [spec for spec in self.specs if str(spec) != prefer]
+        broken = [spec for spec in rest if health.lasting(str(spec))]
+        cooling = [spec for spec in rest if spec not in broken and health.cooling(str(spec))]
+        well = [spec for spec in rest if spec not in broken and spec not in cooling]
+        order = first + well + cooling
+        return (order, broken) if order else (broken, [])
+
+    def _run(
+        self, make_request: MakeRequest, prefer: str | None, within: float | None, *, whole: bool, shaped: bool = False
+    ) -> Iterator[Event]:
+        if not self.specs:
+            raise NoModel(f"no model for {self.role or 'this'}", remedy="name one in rolecall.yaml or with --model")
+        deadline = None if within is None else time.monotonic() + within
+        health = self.models.health
+        order, broken = self._order(prefer)
+        faults: list[ModelError] = [ModelSettings(health.cooling(str(spec))) for spec in broken]
+        for spec in self.specs[: self.specs.index(order[0])]:
+            if spec not in broken and (reason := health.cooling(str(spec))):
+                yield Skipped(str(spec), reason, cooling=True)
+        for spec in order:
+            left = None if deadline is None else deadline - time.monotonic()
+            if left is not None and left <= 0:
+                faults.append(ModelUnavailable(f"{spec} was not asked: {within:.3g} s were over"))
+                break
+            try:
+                yield from self._ask(spec, make_request, left, whole, shaped)
+                return
+            except ModelError as error:
+                health.failed(str(spec), error)
+                faults.append(error)
+                if not isinstance(error, ModelSettings) or health.tell(str(spec), str(error)):
+                    yield Skipped(str(spec), str(error))
+        raise _none_spoke(faults)
+
+    def _ask(
+        self, spec: Spec, make_request: MakeRequest, left: float | None, whole: bool, shaped: bool
+    ) -> Iterator[Event]:
+        provider = self.models.provider(spec, self.role)
+        provider.prepare()
+        request = make_request(provider.profile)
+        limits = self.limits if left is None else self.limits.within(left)
+        events = _Attempt(spec, request).run(provider.stream(request, limits), whole)
+        if whole:
+            events = list(events)
+            if shaped:
+                _value(spec, request, events)
+        for event in events:
+            if isinstance(event, Answered):
+                self.models.health.answered(str(spec))
+            elif isinstance(event, Used) and not event.usage.estimated:
+                self.models.correction.learn(str(spec), tokens.estimate_request(request), event.usage.prompt)
+            yield event
+
+    def _collect(self, events: Iterator[Event], shaped: bool = False) -> Answer:
+        answer = Answer("", (), Usage(), Stopped("end"), "")
+        text: list[str] = []
+        for event in events:
+            match event:
+                case Skipped():
+                    answer = replace(answer, skipped=(*answer.skipped, event))
+                case Answered(spec):
+                    answer = replace(answer, spec=spec)
+                case TextDelta(piece):
+                    text.append(piece)
+                case ToolCalled(call):
+                    answer = replace(answer, calls=(*answer.calls, call))
+                case Used(usage):
+                    answer = replace(answer, usage=answer.usage + usage)
+                case Stopped():
+                    answer = replace(answer, stop=event)
+        joined = "".join(text)
+        return replace(answer, text=joined, value=_object(joined) if shaped else None)
+
+
+class _Attempt:
+    """One model asked once: blank answers and breaks told apart, and usage estimated where it was not reported."""
+
+    def __init__(self, spec: Spec, request: Request) -> None:
+        self._spec, self._request = spec, request
+        self._text: list[str] = []
+        self._calls: list[ToolCall] = []
+        self._used = False
+        self._spoken = False
+
+    def run(self, events: Iterator[Event], whole: bool) -> Iterator[Event]:
+        """The model's events, from the first visible one on after `Answered`. Raises before it, never after."""
+        held: list[Event] = []
+        try:
+            for event in events:
+                if isinstance(event, Stopped):
+                    yield from self._end(event)
+                    return
+                held.append(event)
+                if self._note(event):
+                    yield from self._begin(held)
+                    held = []
+            raise unavailable(self._spec, "ended without a word" if not self._spoken else "broke off")
+        except ModelUnavailable as error:
+            if whole or not self._spoken:
+                raise
+            yield from held
+            yield from self._end(Stopped("cut", str(error)))
+        finally:
+            close = getattr(events, "close", None)
+            if close is not None:
+                close()
+
+    def _note(self, event: Event) -> bool:
+        """Keep count; true when what is held back may be shown (all after the first visible token)."""
+        match event:
+            case TextDelta(text):
+                self._text.append(text)
+                return self._spoken or bool(text.strip())
+            case ToolCalled(call):
+                self._calls.append(call)
+                return True
+            case Used():
+                self._used = True
+        return self._spoken
+
+    def _begin(self, held: list[Event]) -> Iterator[Event]:
+        if not self._spoken:
+            self._spoken = True
+            yield Answered(str(self._spec))
+        yield from held
+
+    def _end(self, stop: Stopped) -> Iterator[Event]:
+        if not self._spoken:
+            raise self._blank(stop)
+        if not self._used:
+            out = tokens.estimate("".join(self._text)) + sum(
+                tokens.estimate(json.dumps(call.arguments, ensure_ascii=False)) for call in self._calls
+            )
+            fresh = tokens.estimate_request(self._request)
+            yield Used(Usage(fresh=fresh, out=out, model=self._spec.name, estimated=True))
+        yield stop
+
+    def _blank(self, stop: Stopped) -> ModelUnavailable:
+        said = {
+            "refusal": "declined to answer",
+            "max_tokens": "used all its tokens before the first word",
+            "context_full": "has no room for this prompt",
+        }.get(stop.reason, "gave a blank answer")
+        error = unavailable(self._spec, said + (f" ({stop.raw})" if stop.raw else ""))
+        error.passing = True  # type: ignore[attr-defined]
+        return error
+
+
+def _none_spoke(faults: list[ModelError]) -> ModelError:
+    settings = [fault for fault in faults if isinstance(fault, ModelSettings)]
+    if len(faults) == 1 and settings:
+        return settings[0]
+    if len(faults) == 1:
+        return NoModel(faults[0].what, remedy="try again, or name another model with --model")
+    if len(settings) == len(faults):
+        return ModelSettings("; ".join(str(fault) for fault in faults))
+    return NoModel("every model failed: " + "; ".join(str(fault) for fault in faults))
+
+
+def _value(spec: Spec, request: Request, events: list[Event]) -> None:
+    """Check that the collected text is an object of the request's schema. Raises `ModelUnavailable`."""
+    value = _object("".join(event.text for event in events if isinstance(event, TextDelta)))
+    if value is None:
+        raise unavailable(spec, "gave no JSON object where one was asked for")
+    if request.answer_schema is None:
+        return
+    import fastjsonschema
+
+    try:
+        fastjsonschema.compile(request.answer_schema)(value)
+    except fastjsonschema.JsonSchemaValueException as error:
+        raise unavailable(spec, f"gave an answer of the wrong shape: {error.message}") from error
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    """The JSON object in this text: the text itself, or the first one between other words or in a fence."""
+    decoder = json.JSONDecoder()
+    start = text.find("{")
+    while start >= 0:
+        try:
+            value, _ = decoder.raw_decode(text, start)
+        except ValueError:
+            start = text.find("{", start + 1)
+            continue
+        return value if isinstance(value, dict) else None
+    return None

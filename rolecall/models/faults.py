@@ -1,0 +1,84 @@
+"""Faults of models in one line each, and never with a key in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from rolecall.errors import ModelError, ModelSettings, ModelUnavailable
+
+from .specs import ENDPOINTS, KEY_VARIABLES, Spec
+
+LONGEST = 240
+
+# Answers that mean "not now" (Anthropic's and OpenAI's documented statuses); all others from 400 up are of our making.
+BUSY = frozenset({408, 409, 425, 429, 499, *range(500, 600)})
+# Kinds of error that Anthropic may send in the middle of a stream whose status was 200.
+_SETTINGS_KINDS = frozenset(
+    {"authentication_error", "permission_error", "not_found_error", "invalid_request_error", "billing_error"}
+)
+_KEY_SHAPES = re.compile(r"\b(?:sk-|AIza|Bearer\s+|x-api-key[:=]\s*)[\w.-]{6,}", re.IGNORECASE)
+
+
+def scrub(text: str, secrets: Iterable[str] = ()) -> str:
+    """The text in one line, at most 240 characters, with these secrets and anything shaped like a key taken out."""
+    for secret in secrets:
+        if len(secret) >= 3:
+            text = text.replace(secret, "•••")
+    text = " ".join(_KEY_SHAPES.sub("•••", text).split())
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def secrets_of(environ: Mapping[str, str]) -> list[str]:
+    """Every key in this environment, longest first."""
+    return sorted(
+        (environ[name].strip() for name in KEY_VARIABLES if environ.get(name, "").strip()), key=len, reverse=True
+    )
+
+
+def unavailable(spec: Spec | str, what: str, *, wait: float | None = None) -> ModelUnavailable:
+    """No answer now. `wait`: for how many seconds the endpoint asked to be left alone."""
+    error = ModelUnavailable(f"{spec} {what}")
+    error.wait = wait  # type: ignore[attr-defined]
+    return error
+
+
+def from_status(spec: Spec, status: int, text: str, *, wait: float | None = None, kind: str = "") -> ModelError:
+    """The fault for an HTTP status. `text` is the endpoint's own message, already scrubbed; `kind` its error type."""
+    if status == 200:  # an error told inside a stream
+        status = 400 if kind in _SETTINGS_KINDS else 529
+        status = {"authentication_error": 401, "permission_error": 403, "not_found_error": 404}.get(kind, status)
+    said = f": {text}" if text else ""
+    if status in BUSY:
+        word = {408: "timed out", 429: "has too many requests", 529: "is overloaded"}.get(status, "failed")
+        asked = f" and asks to wait {wait:.0f} s" if wait else ""
+        return unavailable(spec, f"{word} ({status}{asked}){said}", wait=wait)
+    error = ModelSettings(f"{spec} {_settings_word(status)} ({status}){said}", remedy=_remedy(spec, status))
+    error.lasting = status in (401, 402, 403, 404)  # type: ignore[attr-defined]
+    return error
+
+
+def no_key(spec: Spec) -> ModelSettings:
+    """There is no key for this provider in the environment."""
+    names = ENDPOINTS[spec.provider].keys
+    error = ModelSettings(f"{spec} has no key", remedy=f"set {' or '.join(names)} in the environment")
+    error.lasting = True  # type: ignore[attr-defined]
+    return error
+
+
+def _settings_word(status: int) -> str:
+    words = {401: "refused the key", 402: "wants payment", 403: "refused access", 404: "was not found"}
+    return words.get(status, "refused the request")
+
+
+def _remedy(spec: Spec, status: int) -> str:
+    endpoint = ENDPOINTS.get(spec.provider)
+    variable = endpoint.keys[0] if endpoint and endpoint.keys else ""
+    if status in (401, 403) and variable:
+        return f"check {variable}"
+    if status == 402:
+        return "check the account's credit"
+    if status == 404:
+        where = f" and {endpoint.url_variable}" if endpoint else ""
+        return f"check the model's name{where}"
+    return "check the model's name and what it can do, or choose another"
