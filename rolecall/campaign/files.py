@@ -158,6 +158,11 @@ def exists(root: Path, path: str) -> bool:
     return os.path.lexists(root.joinpath(*PurePosixPath(path).parts))
 
 
+def is_shared(root: Path, path: str) -> bool:
+    """Whether the file has a second name (a hard-linked backup): then it is replaced, never written in place."""
+    return os.stat(locate(root, path)).st_nlink > 1
+
+
 def make_folder(root: Path, path: str) -> None:
     """Make a folder of the campaign and its parents, durably; nothing when it is there."""
     place = locate(root, path)
@@ -305,6 +310,41 @@ def move(root: Path, path: str, new: str) -> None:
         fs.sync_folder(place.parent)
     except OSError as error:
         raise refused(error, path) from None
+
+
+class Log:
+    """A file of the machine's own that grows line by line while something runs; made new, closed by `close`.
+
+    A line is with the operating system when `write` returns, so that it outlives the process; `sync` puts it on the disk.
+    """
+
+    def __init__(self, root: Path, path: str) -> None:
+        self.path = path
+        create(root, path, b"")
+        try:
+            self._fd: int | None = fs.open(locate(root, path), os.O_WRONLY | os.O_APPEND)
+        except OSError as error:
+            raise refused(error, path) from None
+
+    def write(self, data: bytes) -> None:
+        """Add bytes."""
+        try:
+            _write_all(self._fd, data)
+        except OSError as error:
+            raise refused(error, self.path) from None
+
+    def sync(self) -> None:
+        """Wait until all that was written is on the disk."""
+        try:
+            fs.fsync(self._fd)
+        except OSError as error:
+            raise refused(error, self.path) from None
+
+    def close(self) -> None:
+        """Close the file; nothing when it is closed."""
+        if self._fd is not None:
+            fs.close(self._fd)
+            self._fd = None
 
 
 def is_temp(name: str) -> bool:

@@ -1,0 +1,64 @@
+"""Story Arcs: open questions with stakes, a latest line, a trail and a hidden truth.
+
+One motion moves an arc: the previous `latest` becomes the top line of `## Trail` and the new line becomes `latest`, in
+one write. A quest is an arc with `kind: quest` and a `stage`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rolecall.campaign import documents, kinds
+from rolecall.campaign.documents import Document
+from rolecall.campaign.journal import lines_of, turn_id, turn_number
+
+FOLDER = "arcs"
+TRAIL = "Trail"
+_CLOSED = {"closed", "resolved", "done", "failed", "abandoned", "completed"}
+
+
+@dataclass(frozen=True, slots=True)
+class Arc:
+    """An arc without its truth: what every layer may know of it."""
+
+    path: str
+    name: str
+    question: str
+    stakes: str
+    status: str
+    latest: str
+    stage: str
+    trail: int  # lines
+
+    @property
+    def open(self) -> bool:
+        """Whether the question still stands."""
+        return self.status.casefold() not in _CLOSED
+
+
+def read(document: Document) -> Arc:
+    """The arc in a document."""
+    text = document.text
+    return Arc(
+        path=document.path,
+        name=kinds.name_of(document.path, document.fields),
+        question=text("question"),
+        stakes=text("stakes"),
+        status=text("status") or "open",
+        latest=text("latest"),
+        stage=text("stage"),
+        trail=len(lines_of(document, TRAIL)),
+    )
+
+
+def move(data: bytes, path: str, turn: int, text: str) -> bytes:
+    """The arc moved on by one line; the same bytes when it already stands there or on its trail."""
+    document = documents.parse(data, path)
+    line = f"{turn_id(turn)} {text}"
+    latest = document.text("latest")
+    if latest == line or any(f"{turn_id(old.turn)} {old.text}" == line for old in lines_of(document, TRAIL)):
+        return data
+    if latest.strip():
+        shown = latest if turn_number(latest) is not None else f"T0000 {latest}"
+        data = documents.insert_on_top(data, path, TRAIL, f"- {shown}", create=2)
+    return documents.set_field(data, path, "latest", line)

@@ -1,0 +1,95 @@
+"""What the layers are told: the campaign's own instruction and prose files, the packaged ones where one is missing.
+
+One file holds one instruction under one condition, which its name says and its front matter repeats for the code:
+`layer:` (who is told) and `when:` (always, tools, small-model, opening, past-fold-line, fold, cut). A file the writer emptied
+says nothing and keeps the packaged one away.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from rolecall.campaign import documents, kinds
+from rolecall.campaign.folder import Campaign
+from rolecall.errors import DocumentError
+
+INSTRUCTIONS = "instructions"
+PROSE = "prose"
+CONDITIONS = ("always", "tools", "small-model", "opening", "past-fold-line", "fold", "cut")
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One instruction file: where it lies (`packaged: ...` when the campaign has none), whom it tells, when, and what."""
+
+    path: str
+    name: str
+    layer: str
+    when: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProseModule:
+    """A style instruction; `place` is opening, middle or closing."""
+
+    path: str
+    name: str
+    place: str
+    default: bool
+    text: str
+
+
+def template_folder() -> Path:
+    """The packaged template: beside the code in an installed wheel, beside the package in a checkout."""
+    here = Path(__file__).resolve().parent.parent
+    packaged = here / "workspace_template"
+    return packaged if packaged.is_dir() else here.parent / "workspace_template"
+
+
+def instructions(campaign: Campaign, layer: str) -> tuple[Instruction, ...]:
+    """Every instruction of a layer, in the order of their file names (`always` before the rest)."""
+    found = [_instruction(document) for document in _documents(campaign, INSTRUCTIONS)]
+    mine = [i for i in found if i.layer == layer and i.text]
+    return tuple(sorted(mine, key=lambda i: (i.when != "always", i.path.removeprefix("packaged: "))))
+
+
+def prose_modules(campaign: Campaign) -> tuple[ProseModule, ...]:
+    """Every prose module in the order of their file names."""
+    found = []
+    for document in _documents(campaign, PROSE):
+        text = document.body.decode("utf-8", "replace").strip()
+        place = document.text("place") or "middle"
+        name = kinds.name_of(document.path, document.fields)
+        if text:
+            found.append(ProseModule(document.path, name, place, kinds.flag(document.fields, "default"), text))
+    return tuple(found)
+
+
+def _instruction(document: documents.Document) -> Instruction:
+    text = document.body.decode("utf-8", "replace").strip()
+    when, layer = document.text("when") or "always", document.text("layer") or "narrator"
+    return Instruction(document.path, kinds.name_of(document.path, document.fields), layer, when, text)
+
+
+def _documents(campaign: Campaign, folder: str) -> list[documents.Document]:
+    """The folder's files, packaged ones standing in for those the campaign has not, or has broken."""
+    own: dict[str, documents.Document] = {}
+    if (campaign.root / folder).is_dir():
+        for path, _ in campaign.walk(folder):
+            try:
+                own[path.rsplit("/", 1)[-1]] = campaign.document(path)
+            except DocumentError:
+                continue  # `check` tells of it; the packaged one serves meanwhile
+    for name, data in _packaged(folder):
+        if name not in own:
+            own[name] = documents.parse(data, f"packaged: {folder}/{name}")
+    return [own[name] for name in sorted(own)]
+
+
+@lru_cache(maxsize=4)
+def _packaged(folder: str) -> tuple[tuple[str, bytes], ...]:
+    place = template_folder() / folder
+    return tuple((p.name, p.read_bytes()) for p in sorted(place.glob("*.md")))

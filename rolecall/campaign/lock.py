@@ -1,0 +1,78 @@
+"""One writer at a time: a lock that ends with its process, and a note beside it that says who holds it."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rolecall.campaign import files
+from rolecall.campaign.folder import MACHINE_FOLDER
+from rolecall.errors import Locked, StorageError
+
+LOCK = f"{MACHINE_FOLDER}/lock"
+HOLDER = f"{MACHINE_FOLDER}/holder.json"
+WAIT = 10.0  # seconds a writing command waits for another one
+
+
+def prepare(root: Path) -> None:
+    """Make `.rolecall/`, which ignores itself in git."""
+    files.make_folder(root, MACHINE_FOLDER)
+    if not files.exists(root, f"{MACHINE_FOLDER}/.gitignore"):
+        files.rewrite(root, f"{MACHINE_FOLDER}/.gitignore", b"*\n")
+
+
+@contextmanager
+def hold(root: Path, command: str, *, wait: float = WAIT) -> Iterator[None]:
+    """Hold the campaign's lock; Locked after `wait` seconds, naming the holder's process, command and start.
+
+    The operating system lets the lock go when its process ends, however it ends.
+    """
+    from filelock import FileLock, Timeout
+
+    prepare(root)
+    lock = FileLock(files.locate(root, LOCK), timeout=wait, thread_local=False)
+    try:
+        lock.acquire(poll_interval=0.02)
+    except Timeout:
+        raise Locked(
+            f"another command is writing here ({holder(root)})",
+            path=root,
+            remedy="wait for it, or give `--wait SECONDS`",
+        ) from None
+    except OSError as error:
+        raise files.refused(error, LOCK) from None
+    try:
+        note = {"pid": os.getpid(), "command": command, "started": time.strftime("%Y-%m-%d %H:%M:%S")}
+        files.rewrite(root, HOLDER, json.dumps(note).encode())
+        yield
+    finally:
+        lock.release()
+
+
+def is_held(root: Path) -> bool:
+    """Whether some process holds the lock now (False where none was ever made or it cannot be asked)."""
+    from filelock import FileLock, Timeout
+
+    if not files.exists(root, LOCK):
+        return False
+    lock = FileLock(files.locate(root, LOCK), timeout=0, thread_local=False)
+    try:
+        with lock:
+            return False
+    except Timeout:
+        return True
+    except OSError:
+        return False
+
+
+def holder(root: Path) -> str:
+    """Who holds the lock, in words."""
+    try:
+        note = json.loads(files.read(root, HOLDER))
+        return f"process {int(note['pid'])}, `{note['command']}`, since {note['started']}"
+    except (StorageError, ValueError, KeyError, TypeError):
+        return "a process that left no note"

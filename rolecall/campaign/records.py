@@ -1,0 +1,296 @@
+"""Turn records: what was asked, what the models answered, and each write with what it replaced.
+
+`.rolecall/turns/T0042/` holds `record.jsonl`, a JSON object a line, and `calls/`, a request and an event log per
+model call. The lines, in order: `begin` (turn, action), `plan` (what the turn will tell and change; everything after it
+can be finished without a model), `write` (one before each change of a file), `told`, `closed`. A write holds the
+position, the old and the new text of its splice and the SHA-256 of the file before and after, so that it can be taken back
+exactly. The newest record that is not closed is what an interrupted command left.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from rolecall.campaign import files
+from rolecall.campaign.folder import MACHINE_FOLDER
+from rolecall.campaign.journal import turn_id
+from rolecall.errors import Conflict, DocumentError, StorageError
+
+TURNS = f"{MACHINE_FOLDER}/turns"
+FOLDS = f"{MACHINE_FOLDER}/folds"
+DRAFTS = f"{MACHINE_FOLDER}/drafts"
+
+Edit = Callable[[bytes | None], bytes]
+
+
+@dataclass(slots=True)
+class Record:
+    """The record being written; `name` is its folder below `.rolecall/`."""
+
+    root: Path
+    folder: str
+    calls: int = 0
+
+    def note(self, kind: str, **what: object) -> None:
+        """Add one durable line."""
+        self._append({"do": kind, **what})
+
+    def _append(self, line: dict) -> None:
+        path = f"{self.folder}/record.jsonl"
+        data = json.dumps(line, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+        if files.exists(self.root, path):
+            files.append(self.root, path, data)
+        else:
+            files.create(self.root, path, data)
+
+    def write(self, path: str, op: str, edit: Edit, **why: object) -> bool:
+        """Change one campaign file by a pure edit (None for a file that is not there), recorded first.
+
+        The edit is made on the bytes as they are now, and made again when somebody saves the file in between. True
+        when something was written; an edit that changes nothing writes nothing.
+        """
+        for before in _readings(self.root, path):
+            after = _edited(edit, before, self.root, path)
+            if after is None:
+                continue
+            if after == before:
+                return False
+            self.note("write", path=path, op=op, **splice(before or b"", after), made=before is None, **why)
+            try:
+                _put(self.root, path, before, after)
+            except Conflict:
+                continue
+            return True
+        raise Conflict("the file keeps changing", path=path, remedy="stop what rewrites it, and run the command again")
+
+
+def _readings(root: Path, path: str, tries: int = 12) -> Iterator[bytes | None]:
+    for number in range(tries):
+        if number > 2:
+            time.sleep(0.05)
+        yield files.read(root, path) if files.exists(root, path) else None
+
+
+def _edited(edit: Edit, before: bytes | None, root: Path, path: str) -> bytes | None:
+    """The edit's result; None when the file was just being saved by an editor and should be read again."""
+    try:
+        return edit(before)
+    except DocumentError:
+        for pause in (0.05, 0.2):  # an editor that writes in place shows half a file for a moment
+            time.sleep(pause)
+            if not files.exists(root, path) or files.read(root, path) != before:
+                return None
+        raise
+
+
+def _put(root: Path, path: str, before: bytes | None, after: bytes) -> None:
+    if before is None:
+        files.create(root, path, after)
+    elif after.startswith(before) and not files.is_shared(root, path):
+        files.append(root, path, after[len(before) :], size=len(before))
+    else:
+        files.replace(root, path, after, expected=files.sha256(before))
+
+
+def splice(before: bytes, after: bytes) -> dict[str, object]:
+    """The one span that differs: `at` (byte), `old`, `new` (text, or `base64:...`), and both files' SHA-256."""
+    at = _common(before, after)
+    while at and at < max(len(before), len(after)) and _inside_character(before, after, at):
+        at -= 1
+    tail = _common(before[at:][::-1], after[at:][::-1])
+    while tail and (_continues(before, len(before) - tail) or _continues(after, len(after) - tail)):
+        tail -= 1
+    old, new = before[at : len(before) - tail], after[at : len(after) - tail]
+    return {
+        "at": at,
+        "old": _packed(old),
+        "new": _packed(new),
+        "before": files.sha256(before),
+        "after": files.sha256(after),
+    }
+
+
+def unsplice(after: bytes, write: dict) -> bytes:
+    """The very bytes a recorded write replaced; Conflict when the file is not what the write left."""
+    if files.sha256(after) != write["after"]:
+        raise Conflict("the file changed since this write", path=write["path"], remedy="merge by hand")
+    old, new = _unpacked(write["old"]), _unpacked(write["new"])
+    return after[: write["at"]] + old + after[write["at"] + len(new) :]
+
+
+def _common(one: bytes, other: bytes) -> int:
+    """The length of the common beginning, by halving (comparing slices is fast, comparing bytes is not)."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[:middle] == other[:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _continues(data: bytes, at: int) -> bool:
+    return 0 <= at < len(data) and data[at] & 0xC0 == 0x80
+
+
+def _inside_character(before: bytes, after: bytes, at: int) -> bool:
+    return _continues(before, at) or _continues(after, at)
+
+
+def _packed(data: bytes) -> str:
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return "base64:" + base64.b64encode(data).decode()
+    return text if not text.startswith("base64:") else "base64:" + base64.b64encode(data).decode()
+
+
+def _unpacked(text: str) -> bytes:
+    return base64.b64decode(text[7:]) if text.startswith("base64:") else text.encode()
+
+
+class CallLog:
+    """The log of one model call, written as its events arrive: what was paid for is in a file before it has any effect."""
+
+    def __init__(self, root: Path, path: str) -> None:
+        self._log = files.Log(root, path)
+
+    def add(self, event: dict) -> None:
+        """Note one event. The last one (`stopped`) is durable: from then on the answer is never asked for again."""
+        self._log.write(json.dumps(event, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
+        if event.get("type") == "stopped":
+            self._log.sync()
+
+    def close(self) -> None:
+        """No more events."""
+        self._log.close()
+
+
+def begin(root: Path, turn: int, action: str, **what: object) -> Record:
+    """A new record of a turn."""
+    record = Record(root, f"{TURNS}/{turn_id(turn)}")
+    record.note("begin", turn=turn, action=action, at=time.strftime("%Y-%m-%dT%H:%M:%S"), **what)
+    return record
+
+
+def open_call(record: Record, layer: str, digest: str, request: dict) -> CallLog:
+    """Save a request and open the log for its answer."""
+    record.calls += 1
+    stem = f"{record.folder}/calls/{record.calls:03d}-{layer}"
+    body = json.dumps({"layer": layer, "digest": digest, "request": request}, ensure_ascii=False)
+    files.create(record.root, f"{stem}.json", body.encode("utf-8", "surrogatepass"))
+    return CallLog(record.root, f"{stem}.jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A model call as recorded; `complete` when its last event is the model's own stop."""
+
+    layer: str
+    digest: str
+    request: dict
+    events: tuple[dict, ...]
+    complete: bool
+
+
+def lines(root: Path, folder: str) -> list[dict]:
+    """The lines of a record; a torn last line is no line."""
+    path = f"{folder}/record.jsonl"
+    return _json_lines(files.read(root, path)) if files.exists(root, path) else []
+
+
+def _json_lines(data: bytes) -> list[dict]:
+    found = []
+    for raw in data.split(b"\n"):
+        try:
+            line = json.loads(raw.decode("utf-8", "surrogatepass")) if raw else None
+        except ValueError:
+            continue
+        if isinstance(line, dict):
+            found.append(line)
+    return found
+
+
+def calls(root: Path, folder: str) -> tuple[Call, ...]:
+    """The model calls of a record in order."""
+    place = root / folder / "calls"
+    if not place.is_dir():
+        return ()
+    found = []
+    for name in sorted(p.name for p in place.iterdir() if p.name.endswith(".json")):
+        head = _json_lines(files.read(root, f"{folder}/calls/{name}"))
+        log = f"{folder}/calls/{name}l"
+        events = _json_lines(files.read(root, log)) if files.exists(root, log) else []
+        if head:
+            complete = bool(events) and events[-1].get("type") == "stopped" and events[-1].get("reason") != "cut"
+            found.append(Call(head[0]["layer"], head[0]["digest"], head[0]["request"], tuple(events), complete))
+    return tuple(found)
+
+
+def folders(root: Path) -> list[str]:
+    """Every record of a turn that counts, oldest first: undone and taken-back ones have other names."""
+    place = root / TURNS
+    if not place.is_dir():
+        return []
+    names = [p.name for p in place.iterdir() if re.fullmatch(r"T\d{4,}", p.name)]
+    return [f"{TURNS}/{name}" for name in sorted(names, key=lambda name: int(name[1:]))]
+
+
+def newest_open(root: Path) -> str | None:
+    """The folder of the newest record when it is not closed: what an interrupted command left."""
+    found = folders(root)
+    if not found or any(line["do"] == "closed" for line in lines(root, found[-1])):
+        return None
+    return found[-1]
+
+
+def set_aside(root: Path, folder: str, why: str) -> str:
+    """Give a record another name (`T0043.draft-1`), so that its number is free again; the new folder."""
+    number = 1
+    while files.exists(root, f"{folder}.{why}-{number}"):
+        number += 1
+    files.move(root, folder, f"{folder}.{why}-{number}")
+    return f"{folder}.{why}-{number}"
+
+
+def paid_answers(root: Path, turn: int) -> dict[str, Call]:
+    """Complete answers of attempts at this turn that were taken back, by the digest of their request."""
+    place, found = root / TURNS, {}
+    if place.is_dir():
+        for name in sorted(p.name for p in place.iterdir() if p.name.startswith(f"{turn_id(turn)}.draft-")):
+            found.update((call.digest, call) for call in calls(root, f"{TURNS}/{name}") if call.complete)
+    return found
+
+
+def keep_draft(root: Path, turn: int, action: str) -> str:
+    """Keep an action that could not be told; its path."""
+    path = f"{DRAFTS}/{turn_id(turn)}.md"
+    files.rewrite(root, path, action.encode("utf-8", "replace") + b"\n")
+    return path
+
+
+def draft(root: Path) -> tuple[str, str] | None:
+    """(path, action) of the newest draft, if there is one."""
+    place = root / DRAFTS
+    names = sorted(p.name for p in place.iterdir() if p.name.endswith(".md")) if place.is_dir() else []
+    if not names:
+        return None
+    path = f"{DRAFTS}/{names[-1]}"
+    try:
+        return path, files.read(root, path).decode("utf-8", "replace").strip()
+    except StorageError:
+        return None
+
+
+def drop_drafts(root: Path) -> None:
+    """Forget the drafts: a turn was told after them."""
+    place = root / DRAFTS
+    for name in [p.name for p in place.iterdir()] if place.is_dir() else []:
+        files.remove(root, f"{DRAFTS}/{name}")

@@ -1,0 +1,100 @@
+"""The story itself: a file per chapter, a section per turn, readable as a book.
+
+A section is `## T0042`, the player's action as a quote, and the prose. A chapter is closed at fifty turns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rolecall.campaign import documents
+from rolecall.campaign.chronicles import numbered
+from rolecall.campaign.documents import Document
+from rolecall.campaign.folder import Campaign
+from rolecall.campaign.frontmatter import scalar
+from rolecall.campaign.journal import turn_id, turn_number
+from rolecall.campaign.text import slug
+
+FOLDER = "story"
+CHAPTER_TURNS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A turn as the story tells it; `line` is its heading's in the file, from 1."""
+
+    path: str
+    line: int
+    turn: int
+    action: str
+    prose: str
+
+
+def chapters(campaign: Campaign) -> list[tuple[int, str]]:
+    """(number, path) of every chapter, in order."""
+    return numbered(campaign, FOLDER)
+
+
+def turns_of(document: Document) -> tuple[Told, ...]:
+    """The turns a chapter tells, in the order they stand in."""
+    told = []
+    for section in document.sections:
+        number = turn_number(section.heading) if section.level == 2 else None
+        if number is not None:
+            action, prose = split(section.text)
+            told.append(Told(document.path, section.line, number, action, prose))
+    return tuple(told)
+
+
+def split(text: str) -> tuple[str, str]:
+    """(action, prose) of a section's text: the quote it begins with, and the rest."""
+    lines = text.replace("\r\n", "\n").strip("\n").split("\n")
+    quoted = 0
+    while quoted < len(lines) and lines[quoted].startswith(">"):
+        quoted += 1
+    action = "\n".join(line[1:].removeprefix(" ") for line in lines[:quoted])
+    return action.strip(), "\n".join(lines[quoted:]).strip()
+
+
+def recent(campaign: Campaign, count: int) -> tuple[Told, ...]:
+    """The last `count` turns of the story, oldest first; reads only the chapters it needs."""
+    found: tuple[Told, ...] = ()
+    for _, path in reversed(chapters(campaign)):
+        found = turns_of(campaign.document(path)) + found
+        if len(found) >= count:
+            break
+    return found[-count:] if count else ()
+
+
+def section(turn: int, action: str, prose: str) -> str:
+    """The Markdown of one turn, without a final newline."""
+    quote = "\n".join(f"> {line}".rstrip() for line in action.split("\n"))
+    return f"## {turn_id(turn)}\n\n{quote}\n\n{prose}" if action else f"## {turn_id(turn)}\n\n{prose}"
+
+
+def place(campaign: Campaign, turn: int, title: str) -> tuple[str, str]:
+    """(path, title) of the chapter in which a turn is told: the last one while it has room, else a new one."""
+    found = chapters(campaign)
+    if found:
+        number, path = found[-1]
+        told = turns_of(campaign.document(path))
+        if len(told) < CHAPTER_TURNS or any(t.turn == turn for t in told):
+            return path, ""
+        number += 1
+    else:
+        number = 1
+    title = title.strip() or f"Chapter {number}"
+    return f"{FOLDER}/{number:03d}-{slug(title, 'chapter')}.md", title
+
+
+def add(data: bytes | None, path: str, title: str, turn: int, action: str, prose: str) -> bytes:
+    """The chapter with one turn more (a new chapter for None); the same bytes when it tells that turn already."""
+    text = section(turn, action, prose)
+    if data is None:
+        number = int(path.rsplit("/", 1)[-1].split("-")[0])
+        return f"---\nname: {scalar(title)}\nkind: story\nchapter: {number}\n---\n\n{text}\n".encode()
+    document = documents.parse(data, path)
+    if any(told.turn == turn for told in turns_of(document)):
+        return data
+    blank = "" if not data.strip() or data.endswith((b"\n\n", b"\n\r\n")) else "\n"
+    return data + documents.append(data, blank + text, document.newline)
