@@ -1,0 +1,150 @@
+"""Known names in running text: which entries a sentence speaks of, and where.
+
+Exact matching over thousands of names in any script: whole words where a script has them, the longest name first, with or
+without a possessive ending, whatever the case, the apostrophes and the normal form. Guessing is only for "did you mean".
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rolecall.search.analysis import Analyzer, Word, words
+
+COVERS = 0.6  # the share of a query's content words a name must cover for the lists of names to join the ranking
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name or alias of an entry. `hidden` names are matched only with secrets."""
+
+    path: str
+    text: str
+    alias: bool = False
+    hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """An entry named in a text: the entry's path, the name in its own spelling, and where it stands.
+
+    `start` and `end` are character positions in the text as it was given (in its NFC form, should it not be NFC).
+    """
+
+    path: str
+    name: str
+    start: int
+    end: int
+    alias: bool
+
+
+class NameTable:
+    """The names and aliases of a campaign, ready to be found in texts."""
+
+    def __init__(self, names: Iterable[Name], analyzer: Analyzer | None = None) -> None:
+        """`analyzer` says which words are stop words: a name that is one (`Will`) counts only as it is written."""
+        self._analyzer = analyzer or Analyzer()
+        self._first: dict[str, list[tuple[tuple[str, ...], list[Name]]]] = {}
+        spelled: dict[tuple[str, ...], list[Name]] = {}
+        for name in names:
+            key = _key(name.text)
+            if key and not (len(key) == 1 and len(key[0]) == 1 and key[0].isascii()):
+                spelled.setdefault(key, []).append(name)
+        for key, same in spelled.items():
+            self._first.setdefault(key[0], []).append((key, same))
+        for group in self._first.values():
+            group.sort(key=lambda pair: -len(pair[0]))
+
+    def mentions(self, text: str, *, secrets: bool = False) -> list[Mention]:
+        """Every mention, in order, none inside another; several entries of one name give a mention each."""
+        text = _nfc(text)
+        tokens = list(words(text))
+        found: list[Mention] = []
+        at = 0
+        while at < len(tokens):
+            length, names = self._longest(text, tokens, at, secrets)
+            for name in names:
+                found.append(Mention(name.path, name.text, tokens[at].start, tokens[at + length - 1].end, name.alias))
+            at += length or 1
+        return found
+
+    def _longest(self, text: str, tokens: list[Word], at: int, secrets: bool) -> tuple[int, list[Name]]:
+        word = tokens[at]
+        candidates = self._first.get(word.text, [])
+        if word.stem != word.text:
+            candidates = candidates + self._first.get(word.stem, [])
+        for key, names in sorted(candidates, key=lambda pair: -len(pair[0])) if len(candidates) > 1 else candidates:
+            if not _matches(key, tokens, at):
+                continue
+            last = tokens[at + len(key) - 1]
+            written = text[word.start : last.end]
+            kept = [n for n in names if (secrets or not n.hidden) and self._meant(n.text, key, written)]
+            if kept:
+                return len(key), kept
+        return 0, []
+
+    def _meant(self, name: str, key: tuple[str, ...], written: str) -> bool:
+        """A name that is a stop word of the language counts only with the capitals it has."""
+        return len(key) > 1 or not self._analyzer.is_stop(key[0]) or written.startswith(_nfc(name))
+
+    def named(self, query: str, *, secrets: bool = False) -> tuple[list[str], list[str]]:
+        """(paths by name, paths by alias) of the entries a query asks for, in the order in which it names them.
+
+        Both are empty unless the names cover most of the query's content words (`COVERS`): a question that only mentions a
+        place is about something else than the place.
+        """
+        query = _nfc(query)
+        found = self.mentions(query, secrets=secrets)
+        if not found:
+            return [], []
+        spans = {(m.start, m.end) for m in found}
+        content = covered = 0
+        for word in words(query):
+            inside = any(start <= word.start < end for start, end in spans)
+            if inside or not (self._analyzer.is_stop(word.text) or self._analyzer.is_stop(word.stem)):
+                content += 1
+                covered += inside
+        if covered < COVERS * content:
+            return [], []
+        by_name = list(dict.fromkeys(m.path for m in found if not m.alias))
+        return by_name, [p for p in dict.fromkeys(m.path for m in found if m.alias) if p not in by_name]
+
+
+def _matches(key: tuple[str, ...], tokens: list[Word], at: int) -> bool:
+    """Whether a name's words stand at a place; its last word may carry a possessive ending."""
+    end = at + len(key)
+    if end > len(tokens) or any(tokens[at + i].text != part for i, part in enumerate(key[:-1])):
+        return False
+    last = tokens[end - 1]
+    if key[-1] not in (last.text, last.stem):
+        return False
+    # In a script without spaces a name is a run of characters: nothing may stand between them.
+    return all(
+        a.end == b.start
+        for a, b in zip(tokens[at:end], tokens[at + 1 : end], strict=False)
+        if b.unspaced and a.unspaced
+    )
+
+
+def _key(name: str) -> tuple[str, ...]:
+    return tuple(word.text for word in words(_nfc(name)))
+
+
+def _nfc(text: str) -> str:
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def did_you_mean(wrong: str, known: Iterable[str], limit: int = 3) -> list[str]:
+    """The known names most like one that is unknown, best first; none that is unlike it."""
+    from rapidfuzz import fuzz, process
+
+    best = process.extract(
+        _nfc(wrong),
+        list(dict.fromkeys(known)),
+        scorer=fuzz.WRatio,
+        processor=str.casefold,
+        limit=limit,
+        score_cutoff=70,
+    )
+    return [name for name, *_ in best]
