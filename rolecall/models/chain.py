@@ -9,14 +9,15 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rolecall.errors import ModelError, ModelSettings, ModelUnavailable, NoModel
 
 from . import specs as specs_
-from . import tokens
+from . import schemas, tokens
 from .events import Answered, Event, Skipped, Stopped, TextDelta, ToolCalled, Used
 from .faults import unavailable
 from .health import Health
@@ -105,7 +106,9 @@ class Chain:
 
         An answer that is no JSON, or not of that shape, is a failure like any other: the next model is asked.
         """
-        return self._collect(self._run(make_request, prefer, within, whole=True, shaped=True), shaped=True)
+        values: list[dict[str, Any]] = []
+        answer = self._collect(self._run(make_request, prefer, within, whole=True, values=values))
+        return replace(answer, value=values[-1])
 
     def _order(self, prefer: str | None) -> tuple[list[Spec], list[Spec]]:
         """Whom to ask, in order, and whom not to ask at all.
@@ -117,22 +120,28 @@ class Chain:
         first = [spec for spec in self.specs if str(spec) == prefer]
         rest = [spec for spec in self.specs if str(spec) != prefer]
         broken = [spec for spec in rest if health.lasting(str(spec))]
-        cooling = [spec for spec in rest if spec not in broken and health.cooling(str(spec))]
+        cooling = [spec for spec in rest if spec not in broken and health.cooling(str(spec), self.role)]
         well = [spec for spec in rest if spec not in broken and spec not in cooling]
         order = first + well + cooling
         return (order, broken) if order else (broken, [])
 
     def _run(
-        self, make_request: MakeRequest, prefer: str | None, within: float | None, *, whole: bool, shaped: bool = False
+        self,
+        make_request: MakeRequest,
+        prefer: str | None,
+        within: float | None,
+        *,
+        whole: bool,
+        values: list[dict[str, Any]] | None = None,
     ) -> Iterator[Event]:
         if not self.specs:
             raise NoModel(f"no model for {self.role or 'this'}", remedy="name one in rolecall.yaml or with --model")
         deadline = None if within is None else time.monotonic() + within
         health = self.models.health
         order, broken = self._order(prefer)
-        faults: list[ModelError] = [ModelSettings(health.cooling(str(spec))) for spec in broken]
+        faults: list[ModelError] = [ModelSettings(health.cooling(str(spec), self.role)) for spec in broken]
         for spec in self.specs[: self.specs.index(order[0])]:
-            if spec not in broken and (reason := health.cooling(str(spec))):
+            if spec not in broken and (reason := health.cooling(str(spec), self.role)):
                 yield Skipped(str(spec), reason, cooling=True)
         for spec in order:
             left = None if deadline is None else deadline - time.monotonic()
@@ -140,35 +149,41 @@ class Chain:
                 faults.append(ModelUnavailable(f"{spec} was not asked: {within:.3g} s were over"))
                 break
             try:
-                yield from self._ask(spec, make_request, left, whole, shaped)
+                yield from self._ask(spec, make_request, left, whole, values)
                 return
             except ModelError as error:
-                health.failed(str(spec), error)
+                health.failed(str(spec), self.role, error)
                 faults.append(error)
                 if not isinstance(error, ModelSettings) or health.tell(str(spec), str(error)):
                     yield Skipped(str(spec), str(error))
         raise _none_spoke(faults)
 
     def _ask(
-        self, spec: Spec, make_request: MakeRequest, left: float | None, whole: bool, shaped: bool
+        self,
+        spec: Spec,
+        make_request: MakeRequest,
+        left: float | None,
+        whole: bool,
+        values: list[dict[str, Any]] | None,
     ) -> Iterator[Event]:
         provider = self.models.provider(spec, self.role)
         provider.prepare()
         request = make_request(provider.profile)
         limits = self.limits if left is None else self.limits.within(left)
-        events = _Attempt(spec, request).run(provider.stream(request, limits), whole)
-        if whole:
-            events = list(events)
-            if shaped:
-                _value(spec, request, events)
-        for event in events:
-            if isinstance(event, Answered):
-                self.models.health.answered(str(spec))
-            elif isinstance(event, Used) and not event.usage.estimated:
-                self.models.correction.learn(str(spec), tokens.estimate_request(request), event.usage.prompt)
-            yield event
+        with closing(_Attempt(spec, request).run(provider.stream(request, limits), whole)) as running:
+            events: Iterable[Event] = running
+            if whole:
+                events = list(running)
+            if values is not None:
+                values.append(_value(spec, request, events))
+            for event in events:
+                if isinstance(event, Answered):
+                    self.models.health.answered(str(spec), self.role)
+                elif isinstance(event, Used) and not event.usage.estimated:
+                    self.models.correction.learn(str(spec), tokens.estimate_request(request), event.usage.prompt)
+                yield event
 
-    def _collect(self, events: Iterator[Event], shaped: bool = False) -> Answer:
+    def _collect(self, events: Iterator[Event]) -> Answer:
         answer = Answer("", (), Usage(), Stopped("end"), "")
         text: list[str] = []
         for event in events:
@@ -185,8 +200,7 @@ class Chain:
                     answer = replace(answer, usage=answer.usage + usage)
                 case Stopped():
                     answer = replace(answer, stop=event)
-        joined = "".join(text)
-        return replace(answer, text=joined, value=_object(joined) if shaped else None)
+        return replace(answer, text="".join(text))
 
 
 class _Attempt:
@@ -218,9 +232,7 @@ class _Attempt:
             yield from held
             yield from self._end(Stopped("cut", str(error)))
         finally:
-            close = getattr(events, "close", None)
-            if close is not None:
-                close()
+            events.close()  # type: ignore[attr-defined]
 
     def _note(self, event: Event) -> bool:
         """Keep count; true when what is held back may be shown (all after the first visible token)."""
@@ -274,19 +286,21 @@ def _none_spoke(faults: list[ModelError]) -> ModelError:
     return NoModel("every model failed: " + "; ".join(str(fault) for fault in faults))
 
 
-def _value(spec: Spec, request: Request, events: list[Event]) -> None:
-    """Check that the collected text is an object of the request's schema. Raises `ModelUnavailable`."""
+def _value(spec: Spec, request: Request, events: Iterable[Event]) -> dict[str, Any]:
+    """The object in the collected text, checked against the request's schema. Raises `ModelUnavailable`."""
     value = _object("".join(event.text for event in events if isinstance(event, TextDelta)))
-    if value is None:
-        raise unavailable(spec, "gave no JSON object where one was asked for")
-    if request.answer_schema is None:
-        return
-    import fastjsonschema
-
-    try:
-        fastjsonschema.compile(request.answer_schema)(value)
-    except fastjsonschema.JsonSchemaValueException as error:
-        raise unavailable(spec, f"gave an answer of the wrong shape: {error.message}") from error
+    fault = "gave no JSON object where one was asked for"
+    if value is not None:
+        if request.answer_schema is None:
+            return value
+        value = schemas.prune(value, request.answer_schema)
+        wrong = schemas.wrong(value, request.answer_schema)
+        if not wrong:
+            return value
+        fault = f"gave an answer of the wrong shape: {wrong}"
+    error = unavailable(spec, fault)
+    error.passing = True  # type: ignore[attr-defined]
+    raise error
 
 
 def _object(text: str) -> dict[str, Any] | None:

@@ -36,9 +36,11 @@ def secrets_of(environ: Mapping[str, str]) -> list[str]:
     )
 
 
-def unavailable(spec: Spec | str, what: str, *, wait: float | None = None) -> ModelUnavailable:
+def unavailable(
+    spec: Spec | str, what: str, *, wait: float | None = None, remedy: str | None = None
+) -> ModelUnavailable:
     """No answer now. `wait`: for how many seconds the endpoint asked to be left alone."""
-    error = ModelUnavailable(f"{spec} {what}")
+    error = ModelUnavailable(f"{spec} {what}", remedy=remedy)
     error.wait = wait  # type: ignore[attr-defined]
     return error
 
@@ -82,3 +84,19 @@ def _remedy(spec: Spec, status: int) -> str:
         where = f" and {endpoint.url_variable}" if endpoint else ""
         return f"check the model's name{where}"
     return "check the model's name and what it can do, or choose another"
+
+
+def check_key(spec: Spec, environ: Mapping[str, str]) -> str:
+    """The key for this provider, or a stand-in where its address was changed to one that may need none.
+
+    Raises `ModelSettings` if there is none, or it holds what no HTTP header can carry (a stray quote, a line break).
+    """
+    endpoint = ENDPOINTS[spec.provider]
+    key = endpoint.key(environ)
+    if not key:
+        if endpoint.keys and not endpoint.moved(environ):
+            raise no_key(spec)
+        return "none"
+    if not (key.isascii() and key.isprintable() and " " not in key):
+        raise ModelSettings(f"the key for {spec} holds characters no key has", remedy=f"check {endpoint.keys[0]}")
+    return key

@@ -6,6 +6,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -91,6 +92,11 @@ class Stop:
                 self._hooks.append(action)
                 return
         action()
+
+    def unhook(self, action: Callable[[], None]) -> None:
+        """No longer run this."""
+        with self._lock, suppress(ValueError):
+            self._hooks.remove(action)
 
     def say(self) -> None:
         """Enough."""

@@ -1,0 +1,78 @@
+"""Tool calls put together from the fragments in which they are streamed."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from .messages import ToolCall
+
+# What both vendors accept as the id of a call; ids of a model that was asked before may hold other characters.
+_NOT_ID = re.compile(r"[^A-Za-z0-9_-]")
+
+
+def safe_id(id: str) -> str:
+    """The id in the characters that every endpoint accepts; the same id always gives the same."""
+    return _NOT_ID.sub("_", id) or "_"
+
+
+def read_arguments(text: str) -> tuple[dict[str, Any], str]:
+    """The arguments in this JSON text and nothing, or no arguments and what is wrong with it. Nothing is `{}`."""
+    if not text.strip():
+        return {}, ""
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        return {}, f"the arguments are not valid JSON: {error}"
+    except RecursionError:
+        return {}, "the arguments are nested too deeply"
+    if isinstance(value, str):  # some servers encode twice
+        return read_arguments(value) if value.lstrip().startswith("{") else ({}, "the arguments are no JSON object")
+    return (value, "") if isinstance(value, dict) else ({}, "the arguments are no JSON object")
+
+
+class Fragments:
+    """The tool calls of one OpenAI-style stream.
+
+    By the book a fragment carries the call's index, and the first one its id and name. Servers also repeat the name,
+    leave out the index or the id, give every call the index 0, or send the arguments as an object.
+    """
+
+    def __init__(self) -> None:
+        self._open: list[dict[str, Any]] = []
+
+    def add(self, fragment: Any) -> None:
+        """One fragment, as the SDK hands it on."""
+        function = getattr(fragment, "function", None)
+        index, id = getattr(fragment, "index", None), getattr(fragment, "id", None) or ""
+        name, arguments = getattr(function, "name", None) or "", getattr(function, "arguments", None)
+        call = self._call(index, id, name)
+        if name and name != call["name"]:
+            call["name"] += name
+        if isinstance(arguments, dict):
+            arguments = json.dumps(arguments, ensure_ascii=False)
+        call["text"] += arguments or ""
+
+    def _call(self, index: int | None, id: str, name: str) -> dict[str, Any]:
+        same = [call for call in self._open if index is not None and call["index"] == index]
+        call = same[-1] if same else (self._open[-1] if self._open and index is None and not (id or name) else None)
+        if call is not None and id and call["id"] and call["id"] != id:
+            call = None  # the same index, but another call
+        if call is not None and id and not call["id"]:
+            call["id"] = id
+        if call is None:
+            call = {"index": index, "id": id, "name": "", "text": ""}
+            self._open.append(call)
+        return call
+
+    def __bool__(self) -> bool:
+        return bool(self._open)
+
+    def calls(self) -> Iterator[ToolCall]:
+        """The calls, complete. One without a name is no call."""
+        for number, call in enumerate(self._open):
+            if call["name"]:
+                arguments, fault = read_arguments(call["text"])
+                yield ToolCall(call["id"] or f"call_{number}", call["name"], arguments, fault)
