@@ -16,8 +16,8 @@ from typing import Any
 
 from rolecall.errors import ModelError, ModelSettings, ModelUnavailable, NoModel
 
-from . import specs as specs_
 from . import schemas, tokens
+from . import specs as specs_
 from .events import Answered, Event, Skipped, Stopped, TextDelta, ToolCalled, Used
 from .faults import unavailable
 from .health import Health
@@ -87,15 +87,21 @@ class Chain:
         return None
 
     def stream(
-        self, make_request: MakeRequest, *, prefer: str | None = None, within: float | None = None
+        self,
+        make_request: MakeRequest,
+        *,
+        prefer: str | None = None,
+        within: float | None = None,
+        may_be_blank: bool = False,
     ) -> Iterator[Event]:
         """Ask until one speaks, and hand on what it says as it comes.
 
         `make_request` is called with the profile of each model that is asked. `prefer` is asked first, cooling or not.
-        `within` bounds the whole chain, in seconds. Raises `NoModel` if none spoke, or `ModelSettings` if the only
+        `within` bounds the whole chain, in seconds. With `may_be_blank` saying nothing is an answer too: after its tool
+        calls a model that has told its story often has nothing to add. Raises `NoModel` if none spoke, or `ModelSettings` if the only
         fault is one of the settings. The last event is always `Stopped`.
         """
-        return self._run(make_request, prefer, within, whole=False)
+        return self._run(make_request, prefer, within, whole=False, may_be_blank=may_be_blank)
 
     def answer(self, make_request: MakeRequest, *, prefer: str | None = None, within: float | None = None) -> Answer:
         """The whole answer at once. As nobody has seen it yet, a broken stream falls back like any other failure."""
@@ -133,6 +139,7 @@ class Chain:
         *,
         whole: bool,
         values: list[dict[str, Any]] | None = None,
+        may_be_blank: bool = False,
     ) -> Iterator[Event]:
         if not self.specs:
             raise NoModel(f"no model for {self.role or 'this'}", remedy="name one in rolecall.yaml or with --model")
@@ -149,7 +156,7 @@ class Chain:
                 faults.append(ModelUnavailable(f"{spec} was not asked: {within:.3g} s were over"))
                 break
             try:
-                yield from self._ask(spec, make_request, left, whole, values)
+                yield from self._ask(spec, make_request, left, whole, values, may_be_blank)
                 return
             except ModelError as error:
                 health.failed(str(spec), self.role, error)
@@ -165,12 +172,13 @@ class Chain:
         left: float | None,
         whole: bool,
         values: list[dict[str, Any]] | None,
+        may_be_blank: bool,
     ) -> Iterator[Event]:
         provider = self.models.provider(spec, self.role)
         provider.prepare()
         request = make_request(provider.profile)
         limits = self.limits if left is None else self.limits.within(left)
-        with closing(_Attempt(spec, request).run(provider.stream(request, limits), whole)) as running:
+        with closing(_Attempt(spec, request, may_be_blank).run(provider.stream(request, limits), whole)) as running:
             events: Iterable[Event] = running
             if whole:
                 events = list(running)
@@ -206,8 +214,8 @@ class Chain:
 class _Attempt:
     """One model asked once: blank answers and breaks told apart, and usage estimated where it was not reported."""
 
-    def __init__(self, spec: Spec, request: Request) -> None:
-        self._spec, self._request = spec, request
+    def __init__(self, spec: Spec, request: Request, may_be_blank: bool) -> None:
+        self._spec, self._request, self._may_be_blank = spec, request, may_be_blank
         self._text: list[str] = []
         self._calls: list[ToolCall] = []
         self._used = False
@@ -219,6 +227,8 @@ class _Attempt:
         try:
             for event in events:
                 if isinstance(event, Stopped):
+                    if not self._spoken and self._may_be_blank and event.reason in ("end", "stop_sequence"):
+                        yield from self._begin([one for one in held if isinstance(one, Used)])
                     yield from self._end(event)
                     return
                 held.append(event)

@@ -1,0 +1,1 @@
+"""A server on the loopback address that speaks the providers' wire protocols."""
