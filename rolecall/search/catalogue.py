@@ -76,7 +76,7 @@ class Catalogue(Mapping[str, Entry]):
     stamps: dict[str, Stamp | None] = field(default_factory=dict)
     _rows: dict[str, list] | None = field(default_factory=dict)
     _digests: dict[str, list[str]] | None = field(default_factory=dict)
-    _raw: tuple[bytes, bytes] = (b"{}", b"{}")
+    _raw: tuple[bytes | None, bytes | None] = (None, None)
     _made: dict[str, Entry] = field(default_factory=dict)
 
     # -- as a mapping
@@ -122,16 +122,18 @@ class Catalogue(Mapping[str, Entry]):
         gone: Iterable[str] = (),
     ) -> Catalogue:
         """A catalogue with these stamps, entries and digests put in and the files `gone` taken out."""
-        entries = list(entries)
+        fresh = {entry.path: entry for entry in entries}
+        gone = set(gone)
         new = Catalogue(
-            {**self.stamps, **stamps},
-            {**self.rows, **{e.path: _row(e) for e in entries}},
-            {**self.digests, **(digests or {})},
-            _made={k: v for k, v in self._made.items() if k not in stamps},
+            {p: s for p, s in {**self.stamps, **stamps}.items() if p not in gone}, self._rows, self._digests
         )
-        for path in gone:
-            for part in (new.stamps, new.rows, new.digests, new._made):
-                part.pop(path, None)
+        new._raw = (None if fresh or gone else self._raw[0], None if digests or gone else self._raw[1])
+        new._made = {p: e for p, e in {**self._made, **fresh}.items() if p not in gone}
+        if fresh or gone:
+            rows = {**self.rows, **{path: _row(entry) for path, entry in fresh.items()}}
+            new._rows = {path: row for path, row in rows.items() if path not in gone}
+        if digests or gone:
+            new._digests = {p: d for p, d in {**self.digests, **(digests or {})}.items() if p not in gone}
         return new
 
     # -- stored
@@ -139,7 +141,8 @@ class Catalogue(Mapping[str, Entry]):
     def dump(self) -> list[bytes]:
         """Three lines of JSON: stamps, entries, digests."""
         stamps = {p: [s.size, s.mtime_ns, s.inode] if s else None for p, s in self.stamps.items()}
-        return [_json(stamps), _json(self.rows), _json(self.digests)]
+        self._raw = (self._raw[0] or _json(self.rows), self._raw[1] or _json(self.digests))
+        return [_json(stamps), *self._raw]
 
     @classmethod
     def load(cls, stamps: bytes, rows: bytes, digests: bytes) -> Catalogue:

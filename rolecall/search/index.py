@@ -20,7 +20,6 @@ import itertools
 import math
 from array import array
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from whoosh import fields, formats, lang, versionstring
@@ -29,6 +28,8 @@ from whoosh.filedb.structfile import BufferFile
 from whoosh.index import TOC, FileIndex
 from whoosh.reading import IndexReader, SegmentReader, TermNotFound
 from whoosh.writing import SegmentWriter
+
+from rolecall.search.weights import Doc, Found, mark_passage, mark_path
 
 VERSION = versionstring()
 RAREST = 12  # terms of a query that are scored: the rarest in the index
@@ -57,43 +58,6 @@ def language_tools(code: str) -> tuple[Callable[[str], str] | None, frozenset[st
         return lang.stemmer_for_language(code), stops
     except lang.NoStemmer:
         return None, stops
-
-
-@dataclass(frozen=True, slots=True)
-class Doc:
-    """A passage to index: its term weights, the marks it can be selected by, and where it is.
-
-    `digest` tells a later reader whether the passage is still the one indexed.
-    """
-
-    path: str
-    order: int
-    digest: str
-    turn: int | None
-    secret: bool
-    marks: tuple[str, ...]
-    terms: dict[str, float]
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A passage that matched, with its BM25 score."""
-
-    path: str
-    order: int
-    digest: str
-    turn: int | None
-    score: float
-
-
-def mark_path(path: str) -> str:
-    """The mark of every passage of a file."""
-    return f"path:{path}"
-
-
-def mark_passage(path: str, order: int) -> str:
-    """The mark of one passage."""
-    return f"at:{order}:{path}"
 
 
 class _Weights(fields.FieldType):
@@ -247,24 +211,30 @@ class Index:
 
     # -- writing
 
-    def apply(self, gone: Iterable[str], docs: Iterable[Doc]) -> None:
-        """Take out every passage that bears one of the marks `gone`, add `docs`, and commit both as one step.
+    def apply(self, gone: Iterable[str], docs: Iterable[Doc]) -> bool:
+        """Add `docs`, take out every older passage that bears one of the marks `gone`, and commit both as one step.
 
-        Small segments are merged only when there are more than `MANY`.
+        `gone` is read after the last of `docs` and may grow until then. False when there was nothing to do. Small segments
+        are merged only when there are more than `MANY`.
         """
+        docs = iter(docs)
+        first = next(docs, None)
+        if first is None and not any(True for _ in gone):
+            return False
         writer = self._writer()
         try:
-            _delete(writer, gone)
-            for doc in docs:
+            for doc in itertools.chain([first] if first else [], docs):
                 field = "secret" if doc.secret else "open"
                 at = (doc.path, doc.order, doc.digest, doc.turn)
                 marks = (*doc.marks, mark_path(doc.path), mark_passage(doc.path, doc.order))
                 writer.add_document(**{field: doc.terms, "marks": marks, "at": at})
+            _delete(writer, gone)
         except BaseException:
             writer.cancel()
             raise
         writer.commit(mergetype=_merge_small if len(writer.segments) > MANY else _drop_empty)
         self.close()
+        return True
 
     def tidy(self) -> bool:
         """Merge the small segments and rewrite those with many deleted passages; False when there was nothing to do."""

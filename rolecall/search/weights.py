@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from rolecall.search.analysis import Analyzer
 from rolecall.search.passages import FilePassages, Passage
@@ -53,6 +54,43 @@ def digest_of(passage: Passage) -> str:
     """The fingerprint by which a passage found in the index is known again in its file."""
     secret = "secret" if passage.secret else ""
     return digest(text_of(passage), passage.date, secret, str(passage.turn))
+
+
+@dataclass(frozen=True, slots=True)
+class Doc:
+    """A passage to index: its term weights, the marks it can be selected by, and where it is.
+
+    `digest` tells a later reader whether the passage is still the one indexed.
+    """
+
+    path: str
+    order: int
+    digest: str
+    turn: int | None
+    secret: bool
+    marks: tuple[str, ...]
+    terms: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A passage that matched, with its BM25 score."""
+
+    path: str
+    order: int
+    digest: str
+    turn: int | None
+    score: float
+
+
+def mark_path(path: str) -> str:
+    """The mark of every passage of a file."""
+    return f"path:{path}"
+
+
+def mark_passage(path: str, order: int) -> str:
+    """The mark of one passage."""
+    return f"at:{order}:{path}"
 
 
 class Story:
