@@ -53,7 +53,12 @@ def instructions(campaign: Campaign, layer: str) -> tuple[Instruction, ...]:
     """Every instruction of a layer, in the order of their file names (`always` before the rest)."""
     found = [_instruction(document) for document in _documents(campaign, INSTRUCTIONS)]
     mine = [i for i in found if i.layer == layer and i.text]
-    return tuple(sorted(mine, key=lambda i: (i.when != "always", i.path.removeprefix("packaged: "))))
+    return tuple(sorted(mine, key=lambda i: (_rank(i.when), i.path.removeprefix("packaged: "))))
+
+
+def _rank(when: str) -> int:
+    """Conditions in their published order: what always holds first, so that the prompt's beginning stays the same."""
+    return CONDITIONS.index(when) if when in CONDITIONS else len(CONDITIONS)
 
 
 def prose_modules(campaign: Campaign) -> tuple[ProseModule, ...]:

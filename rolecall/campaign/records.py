@@ -14,7 +14,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rolecall.campaign import files
@@ -36,6 +36,7 @@ class Record:
     root: Path
     folder: str
     calls: int = 0
+    written: list[tuple[str, str]] = field(default_factory=list)  # (path, op)
 
     def note(self, kind: str, **what: object) -> None:
         """Add one durable line."""
@@ -66,6 +67,7 @@ class Record:
                 _put(self.root, path, before, after)
             except Conflict:
                 continue
+            self.written.append((path, op))
             return True
         raise Conflict("the file keeps changing", path=path, remedy="stop what rewrites it, and run the command again")
 
@@ -267,6 +269,14 @@ def paid_answers(root: Path, turn: int) -> dict[str, Call]:
         for name in sorted(p.name for p in place.iterdir() if p.name.startswith(f"{turn_id(turn)}.draft-")):
             found.update((call.digest, call) for call in calls(root, f"{TURNS}/{name}") if call.complete)
     return found
+
+
+def paid_folds(root: Path, number: int) -> dict[str, Call]:
+    """Complete answers of earlier attempts at this fold, by the digest of their request."""
+    place = root / FOLDS
+    names = sorted(p.name for p in place.iterdir()) if place.is_dir() else []
+    mine = [name for name in names if name.split("-")[0] == f"{number:04d}"]
+    return {c.digest: c for name in mine for c in calls(root, f"{FOLDS}/{name}") if c.complete}
 
 
 def keep_draft(root: Path, turn: int, action: str) -> str:

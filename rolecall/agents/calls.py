@@ -1,0 +1,107 @@
+"""Model calls on the record: the request and every event are in the turn's record before anything comes of them.
+
+An answer that was paid for in an attempt that a crash or a cut took back is not asked for again: when a request is
+the same to the byte, the saved answer is given once more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from rolecall.campaign import records
+from rolecall.campaign.records import Call, Record
+from rolecall.models import events, messages
+from rolecall.models.chain import Chain
+from rolecall.models.events import Answered, Event, Skipped, Stopped, TextDelta, ToolCalled, Used
+from rolecall.models.messages import Request, ToolCall
+from rolecall.models.provider import Profile
+from rolecall.models.usage import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One whole answer: its text, its tool calls, why it stopped, who gave it."""
+
+    text: str
+    calls: tuple[ToolCall, ...]
+    stop: Stopped
+    spec: str
+
+
+def read_round(given: list[Event]) -> Round:
+    """The events of one answer, put together; a stream without an end counts as cut."""
+    text = "".join(e.text for e in given if isinstance(e, TextDelta))
+    calls = tuple(e.call for e in given if isinstance(e, ToolCalled))
+    stop = next((e for e in reversed(given) if isinstance(e, Stopped)), Stopped("cut", "no end"))
+    spec = next((e.spec for e in given if isinstance(e, Answered)), "")
+    return Round(text, calls, stop, spec)
+
+
+def saved_events(call: Call) -> list[Event]:
+    """The events of a recorded call."""
+    return [events.decode(event) for event in call.events]
+
+
+@dataclass(slots=True)
+class Desk:
+    """Where a turn's model calls are made and written down: their usage by layer, and who was skipped."""
+
+    record: Record | None
+    paid: dict[str, Call] = field(default_factory=dict)
+    usage: dict[str, Usage] = field(default_factory=dict)
+    skipped: list[tuple[str, Skipped]] = field(default_factory=list)
+    models: dict[str, str] = field(default_factory=dict)
+
+    def stream(
+        self, layer: str, chain: Chain, make_request: Callable[[Profile], Request], *, prefer: str | None = None
+    ) -> Iterator[Event]:
+        """The events of one call, each noted before it is handed on."""
+        if saved := self._paid_for(chain, make_request):
+            yield from self._noted(layer, saved.digest, saved.request, iter(saved_events(saved)))
+            return
+        asked: list[tuple[str, dict]] = []
+
+        def build(profile: Profile) -> Request:
+            request = make_request(profile)
+            asked.append((messages.digest(request), messages.encode(request)))
+            return request
+
+        source = chain.stream(build, prefer=prefer)
+        try:
+            yield from self._noted(layer, "", asked, source)
+        finally:
+            source.close()
+
+    def _paid_for(self, chain: Chain, make_request: Callable[[Profile], Request]) -> Call | None:
+        profile = chain.profile() if self.paid else None
+        return self.paid.pop(messages.digest(make_request(profile)), None) if profile else None
+
+    def _noted(self, layer: str, digest: str, asked: dict | list, source: Iterator[Event]) -> Iterator[Event]:
+        log = None
+        over = False
+        try:
+            for event in source:
+                if isinstance(event, Skipped):
+                    self.skipped.append((layer, event))
+                    yield event
+                    continue
+                if log is None and self.record is not None:
+                    key, request = (digest, asked) if isinstance(asked, dict) else asked[-1]
+                    log = records.open_call(self.record, layer, key, request)
+                if log is not None:
+                    log.add(events.encode(event))
+                self._count(layer, event)
+                over = isinstance(event, Stopped)
+                yield event
+        finally:
+            if log is not None:
+                if not over:
+                    log.add(events.encode(Stopped("cut", "interrupted")))
+                log.close()
+
+    def _count(self, layer: str, event: Event) -> None:
+        if isinstance(event, Used):
+            self.usage[layer] = self.usage.get(layer, Usage()) + event.usage
+        elif isinstance(event, Answered):
+            self.models[layer] = event.spec

@@ -1,0 +1,275 @@
+"""The prompt of a turn, assembled from its published sources, the stable part first.
+
+Instructions and prose modules, the world and the player's character, a cache mark; then the Campaign State, recent turns,
+passages before the scene, beside a character and after it, open arcs, style, and the action. Every passage has one owner,
+a reason and a price in tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rolecall.agents import retriever
+from rolecall.agents.retriever import AFTER, BEFORE, BESIDE
+from rolecall.campaign import arcs, journal, story, views
+from rolecall.campaign.documents import Document
+from rolecall.campaign.folder import Campaign
+from rolecall.campaign.instructions import Instruction, ProseModule, instructions, prose_modules
+from rolecall.campaign.journal import turn_id
+from rolecall.campaign.story import Told
+from rolecall.errors import DocumentError, StorageError
+from rolecall.models import tokens
+from rolecall.models.messages import Message, Request, Text, Tool
+from rolecall.models.provider import Profile
+from rolecall.search.searcher import Search
+from rolecall.turn.budget import Priced, fit
+
+ENTRY = 2400  # characters of an entry as a passage; the narrator can `read` the rest
+ARCS = 8  # open arcs that are shown
+MAX_TOKENS = 1500  # tokens an answer may have
+SMALL = 2000  # a budget below this is a small model's
+SMALL_ENTRY = 600  # characters of an entry for a small model
+SMALL_TOKENS = 280  # tokens of a small model's answer
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Everything a prompt is made of, read once at the beginning of a turn."""
+
+    turn: int
+    action: str
+    state: Document
+    told: tuple[Told, ...]
+    instructions: tuple[Instruction, ...]
+    prose: tuple[ProseModule, ...]
+    arcs: tuple[arcs.Arc, ...]
+    passages: tuple[Priced, ...]  # priced as entries of a large model
+    budget: int
+    past_fold_line: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prompt made to a model's measure, and the price list of its passages."""
+
+    request: Request
+    passages: tuple[Priced, ...]
+    tokens: int
+
+
+def gather(campaign: Campaign, search: Search, state: Document, turn: int, action: str) -> Sources:
+    """Read the sources of a turn. A source that cannot be read is left out, never the turn."""
+    memory = campaign.settings.memory
+    told = story.recent(campaign, memory["recent_turns"])
+    picks = retriever.pick(search, state, action, told)
+    passages = [*_pinned(campaign, search), *_picked(campaign, picks)]
+    return Sources(
+        turn=turn,
+        action=action,
+        state=state,
+        told=told,
+        instructions=instructions(campaign, "narrator"),
+        prose=prose_modules(campaign),
+        arcs=open_arcs(campaign, search),
+        passages=tuple(passages),
+        budget=campaign.settings.context["budget"],
+        past_fold_line=journal.length(journal.lines_of(state)) > memory["fold_at"],
+    )
+
+
+def _pinned(campaign: Campaign, search: Search) -> list[Priced]:
+    found = []
+    for path, entry in sorted(search.catalogue.items()):
+        if entry.pinned and not entry.secret and not entry.withheld and entry.kind != "state":
+            found.append(_priced(campaign, path, "pinned", "pinned by the writer", "world", len(found)))
+    return [p for p in found if p]
+
+
+def _picked(campaign: Campaign, picks: list[retriever.Pick]) -> list[Priced]:
+    found = []
+    for rank, pick in enumerate(picks):
+        if pick.text:
+            price = tokens.estimate(pick.text)
+            found.append(Priced(pick.path, pick.line, pick.group, pick.reason, pick.position, pick.text, price, rank))
+        else:
+            found.append(_priced(campaign, pick.path, pick.group, pick.reason, pick.position, rank))
+    return [p for p in found if p]
+
+
+def _priced(campaign: Campaign, path: str, owner: str, reason: str, position: str, rank: int) -> Priced | None:
+    try:
+        text = _clipped(views.text(campaign.document(path)), ENTRY)
+    except (DocumentError, StorageError):
+        return None  # broken or gone since the files were reconciled: withheld
+    return Priced(path, 1, owner, reason, position, text, tokens.estimate(text), rank) if text else None
+
+
+def _clipped(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    at = max(text.rfind("\n", 0, limit), text.rfind(". ", 0, limit) + 1, limit // 2)
+    return text[:at].rstrip() + " …"
+
+
+def open_arcs(campaign: Campaign, search: Search) -> tuple[arcs.Arc, ...]:
+    """The open arcs, the one that moved last first; at most eight."""
+    found = []
+    for path, entry in sorted(search.catalogue.items()):
+        if entry.kind in ("arc", "quest") and not entry.secret and not entry.withheld:
+            try:
+                arc = arcs.read(campaign.document(path))
+            except (DocumentError, StorageError):
+                continue
+            if arc.open:
+                found.append(arc)
+    found.sort(key=lambda arc: (-(journal.turn_number(arc.latest) or 0), arc.path))
+    return tuple(found[:ARCS])
+
+
+# -- one prompt for one model ---------------------------------------------------------------------------------------
+
+
+def assemble(
+    sources: Sources, profile: Profile, offers: tuple[Tool, ...], correct: Callable[[str, int], int]
+) -> Prompt:
+    """The prompt for one model. `correct` turns a budget of real tokens into estimated ones for a spec."""
+    small = profile.budget is not None and profile.budget < SMALL
+    budget = correct(profile.spec, min(sources.budget, profile.budget or sources.budget))
+    offers = offers if profile.tools else ()
+    told_when = _conditions(sources, tools=profile.tools, small=small)
+    spoken = [i for i in sources.instructions if i.when in told_when]
+    system = "\n\n".join(i.text for i in spoken)
+    style = [] if small else [m for m in sources.prose if m.default]
+    passages = [*_recent(sources), *_arc_lines(sources, small), *sources.passages]
+    if small:
+        passages = [_shortened(p) for p in passages]
+    answer = SMALL_TOKENS if small else MAX_TOKENS
+    frame = _price(_request(system, style, sources, [], views.text(sources.state), offers, answer))
+    passages = fit(passages, frame, budget)
+    state = views.text(sources.state)
+    if small:
+        passages, state = _squeezed(sources, passages, state, frame, budget)
+    request = _request(system, style, sources, passages, state, offers, answer)
+    return Prompt(request, (*_fixed(spoken, style, sources, state), *passages), _price(request))
+
+
+def _price(request: Request) -> int:
+    return tokens.estimate_request(request)
+
+
+def _conditions(sources: Sources, *, tools: bool, small: bool) -> set[str]:
+    if small:
+        return {"small-model"}
+    told_when = {"always"}
+    if tools:
+        told_when.add("tools")
+    if not sources.told:
+        told_when.add("opening")
+    if sources.past_fold_line:
+        told_when.add("past-fold-line")
+    return told_when
+
+
+def _recent(sources: Sources) -> list[Priced]:
+    found = []
+    for rank, told in enumerate(reversed(sources.told)):  # rank 0 is the newest, the last to be lost
+        text = story.section(told.turn, told.action, told.prose)
+        found.append(
+            Priced(
+                told.path,
+                told.line,
+                "recent",
+                "a recent turn, word for word",
+                "recent turns",
+                text,
+                tokens.estimate(text),
+                rank,
+            )
+        )
+    return found[::-1]
+
+
+def _arc_lines(sources: Sources, small: bool) -> list[Priced]:
+    found = []
+    for rank, arc in enumerate(sources.arcs[: 1 if small else ARCS]):
+        said = [f"{arc.name} ({'quest' if arc.stage else 'arc'}, {arc.status})"]
+        said += [arc.question] if arc.question and arc.question != arc.name else []
+        said += [f"At stake: {arc.stakes}"] if arc.stakes else []
+        said += [f"Latest: {arc.latest}"] if arc.latest else []
+        text = "- " + " · ".join(said)
+        found.append(Priced(arc.path, 1, "arc", "an open arc", "open arcs", text, tokens.estimate(text), rank))
+    return found
+
+
+def _shortened(passage: Priced) -> Priced:
+    text = _clipped(passage.text, SMALL_ENTRY)
+    return Priced(
+        passage.path,
+        passage.line,
+        passage.owner,
+        passage.reason,
+        passage.position,
+        text,
+        tokens.estimate(text),
+        passage.rank,
+    )
+
+
+def _squeezed(
+    sources: Sources, passages: list[Priced], state: str, frame: int, budget: int
+) -> tuple[list[Priced], str]:
+    """For a small budget: let go of the recent turns from the oldest on, then of the oldest journal lines as shown."""
+    over = frame + sum(p.tokens for p in passages if p.kept) - budget
+    for index, passage in enumerate(passages):
+        if over > 0 and passage.owner == "recent" and passage.kept:
+            over -= passage.tokens
+            passages[index] = Priced(*(getattr(passage, name) for name in Priced.__slots__[:-1]), kept=False)
+    lines = journal.lines_of(sources.state)
+    while over > 0 and lines:
+        over -= tokens.estimate(lines[0].raw) + 1
+        state = (
+            state.replace(lines[0].raw + "\n", "", 1)
+            if lines[0].raw + "\n" in state
+            else state.replace(lines[0].raw, "", 1)
+        )
+        lines = lines[1:]
+    return passages, state
+
+
+_TITLES = (("recent turns", "The story so far"), (BEFORE, "Before the scene"), (BESIDE, "Beside the characters"))
+
+
+def _request(
+    system: str,
+    style: list[ProseModule],
+    sources: Sources,
+    passages: list[Priced],
+    state: str,
+    offers: tuple[Tool, ...],
+    max_tokens: int,
+) -> Request:
+    kept = [p for p in passages if p.kept]
+    world = "\n\n".join(p.text for p in kept if p.position == "world")
+    stable = "\n\n".join(part for part in (system, f"# The world\n\n{world}" if world else "") if part)
+    parts = [f"# The Campaign State\n\n{state}"]
+    for position, title in (*_TITLES, (AFTER, "After the scene"), ("open arcs", "Open arcs")):
+        texts = [p.text for p in kept if p.position == position]
+        if texts:
+            parts.append(f"# {title}\n\n" + ("\n" if position == "open arcs" else "\n\n").join(texts))
+    parts += [f"# Style, {module.place}\n\n{module.text}" for module in style]
+    parts.append(f"# The action\n\nTurn: {turn_id(sources.turn)}\n\n{sources.action}")
+    said = Message("user", (Text("\n\n".join(parts), cache=bool(offers)),))
+    return Request((Text(stable, cache=True),), (said,), offers, max_tokens)
+
+
+def _fixed(spoken: list[Instruction], style: list[ProseModule], sources: Sources, state: str) -> list[Priced]:
+    """What is never lost, for the price list."""
+    rows = [
+        Priced(i.path, 1, "instruction", f"told when: {i.when}", "instructions", i.text, tokens.estimate(i.text))
+        for i in spoken
+    ]
+    rows += [Priced(m.path, 1, "style", "the default style", m.place, m.text, tokens.estimate(m.text)) for m in style]
+    rows.append(Priced(sources.state.path, 1, "state", "always", "campaign state", state, tokens.estimate(state)))
+    rows.append(Priced("", 0, "action", "the player's", "action", sources.action, tokens.estimate(sources.action)))
+    return rows

@@ -1,0 +1,106 @@
+"""The fold: the Journal's oldest stretch becomes a Chronicle.
+
+Create before delete: the Chronicle is written durably, read back and checked to cover exactly those lines; only then do the
+lines leave the Journal. A crash in between is finished by `finish`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rolecall.agents import chronicler
+from rolecall.agents.calls import Desk
+from rolecall.campaign import chronicles, files, journal, records
+from rolecall.campaign.documents import Document, parse
+from rolecall.campaign.effects import promises_of
+from rolecall.campaign.folder import Campaign
+from rolecall.campaign.instructions import instructions
+from rolecall.campaign.journal import lines_of
+from rolecall.campaign.kinds import STATE_FILE
+from rolecall.campaign.records import FOLDS, Record
+from rolecall.errors import DocumentError, Malformed, StorageError
+from rolecall.models.chain import Chain
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """A fold that was made: the Chronicle's path, the turns it covers, and why no model retold it (empty if one did)."""
+
+    path: str
+    covers: str
+    lines: int
+    by_hand: str
+
+
+def fold(
+    campaign: Campaign, chain: Chain | None, names: list[str], *, asked: bool = False, desk: Desk | None = None
+) -> Folded | None:
+    """Fold when the Journal asks for it (or the writer does); None when there is nothing to fold."""
+    state = campaign.document(STATE_FILE)
+    stretch = chronicles.plan_fold(state, chronicles.paths(campaign), campaign.settings.memory, asked=asked)
+    if stretch is None:
+        return None
+    record = Record(campaign.root, _free_folder(campaign, stretch.number))
+    record.note("begin", fold=stretch.number, covers=stretch.covers)
+    mine = desk or Desk(None)
+    paid = records.paid_folds(campaign.root, stretch.number)
+    desk = Desk(record, paid, mine.usage, mine.skipped, mine.models)
+    told = [i.text for i in instructions(campaign, "sidecar") if i.when == "fold"]
+    prose, why = chronicler.retell(stretch, chain, desk, "\n\n".join(told))
+    promised = {p.turn for p in promises_of(state) if p.turn}
+    path, data = chronicles.compose(stretch, prose, names, promised)
+    close(campaign, record, stretch, path, data)
+    return Folded(path, stretch.covers, len(stretch.lines), why)
+
+
+def close(campaign: Campaign, record: Record, stretch: chronicles.Stretch, path: str, data: bytes) -> None:
+    """Write the Chronicle, read it back, and take its lines out of the Journal."""
+    record.write(path, "chronicle", lambda before: data if before is None else before)
+    if not chronicles.holds(campaign.read(path), path, stretch):
+        raise Malformed(
+            "the Chronicle does not hold the lines it covers", path=path, remedy="move it away and fold again"
+        )
+    record.write(STATE_FILE, "fold", lambda before: chronicles.without(before or b"", stretch.lines))
+    record.note("closed")
+
+
+def _free_folder(campaign: Campaign, number: int) -> str:
+    """The fold's record; one left by an attempt that never wrote its Chronicle is set aside by a further number."""
+    folder, again = f"{FOLDS}/{number:04d}", 1
+    while files.exists(campaign.root, folder):
+        again += 1
+        folder = f"{FOLDS}/{number:04d}-{again}"
+    return folder
+
+
+def pending(campaign: Campaign) -> tuple[str, tuple[journal.Line, ...]] | None:
+    """(Chronicle, its lines) when the newest Chronicle's lines still stand in the Journal as well; None otherwise."""
+    found = chronicles.paths(campaign)
+    if not found or not campaign.exists(STATE_FILE):
+        return None
+    path = found[-1][1]
+    try:
+        lines = lines_of(campaign.document(path))
+        standing = {line.raw for line in lines_of(campaign.document(STATE_FILE))}
+    except (DocumentError, StorageError):
+        return None  # `check` tells of it; nothing is taken from a Journal on a doubt
+    return (path, lines) if lines and any(line.raw in standing for line in lines) else None
+
+
+def finish(campaign: Campaign) -> str | None:
+    """Finish a fold that a crash left between its two writes; the Chronicle's path when there was one.
+
+    The Chronicle must be whole: its seal must fit and its `covers` be its own lines. Otherwise nothing is taken.
+    """
+    left = pending(campaign)
+    if left is None:
+        return None
+    path, lines = left
+    document: Document = parse(campaign.read(path), path)
+    if not chronicles.holds(document.data, path, chronicles.Stretch(0, lines)):
+        return None
+    number = chronicles.read(campaign, path).number
+    record = Record(campaign.root, f"{FOLDS}/{number:04d}")
+    record.write(STATE_FILE, "fold", lambda before: chronicles.without(before or b"", lines), finished=True)
+    record.note("closed", finished=True)
+    return path

@@ -1,0 +1,274 @@
+"""The life of a turn, from the player's action to the closed record.
+
+The lock is held from the action to the end of the afterwork. What can fail is a helper; a turn fails only when no
+narrator speaks or the file system refuses, and then the action is kept as a draft and the campaign is as it was.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rolecall.agents import afterwork, narrator
+from rolecall.agents.calls import Desk
+from rolecall.agents.narrator import Narration
+from rolecall.campaign import chronicles, journal, lock, records, story
+from rolecall.campaign.documents import Document
+from rolecall.campaign.effects import Effect, promises_of
+from rolecall.campaign.folder import Campaign, open_campaign
+from rolecall.campaign.journal import turn_id
+from rolecall.campaign.kinds import STATE_FILE
+from rolecall.campaign.records import Record
+from rolecall.campaign.text import blemishes, clean
+from rolecall.errors import ModelSettings, RoleCallError, TurnError
+from rolecall.models.chain import Chain, Models
+from rolecall.models.provider import Profile
+from rolecall.models.roles import chains_for
+from rolecall.search.searcher import Search
+from rolecall.tools.families import NARRATOR
+from rolecall.tools.toolbox import Table, Toolbox
+from rolecall.turn import context, folding, recovery, telling
+from rolecall.turn.result import Degraded, Result
+
+LONGEST_ACTION = 8000  # characters
+
+
+@dataclass(slots=True)
+class Listener:
+    """Whom a turn tells what: prose as it is written, and one quiet line for what was degraded or put right."""
+
+    text: Callable[[str], None] = lambda _: None
+    note: Callable[[str], None] = lambda _: None
+
+
+@dataclass(slots=True)
+class Game:
+    """A campaign being played: its folder, the models of this session, the search that is kept open between turns."""
+
+    root: Path
+    command: str = "turn"
+    models: Sequence[str] = ()
+    environ: Mapping[str, str] = field(default_factory=dict)
+    wait: float = lock.WAIT
+    _shared: Models | None = None
+    _search: Search | None = None
+
+    def campaign(self) -> Campaign:
+        """The campaign, its settings read afresh: the writer may have changed them since the last turn."""
+        return open_campaign(self.root, here_only=True)
+
+    def search(self, campaign: Campaign) -> Search:
+        """The search of this session, for the campaign as it is now."""
+        if self._search is None or self._search.campaign.settings.language != campaign.settings.language:
+            self._search = Search(campaign)
+        return self._search
+
+    def chains(self, campaign: Campaign) -> dict[str, Chain | None]:
+        """A chain per role, from the settings and this session's `--model`."""
+        if self._shared is None:
+            self._shared = Models(self.environ)
+        settings = campaign.settings
+        wanted = {role: _rooted(self.root, spec) for role, spec in settings.models.items()}
+        return chains_for(wanted, self.models, self.environ, timeouts=settings.timeouts, models=self._shared)
+
+    def tell(self, action: str, listener: Listener) -> Result:
+        """Tell one turn. Raises RoleCallError (the action is kept then), or KeyboardInterrupt before a word was said."""
+        action, said = _cleaned_action(action)
+        with lock.hold(self.root, self.command, wait=self.wait):
+            campaign = self.campaign()
+            search = self.search(campaign)
+            for put_right in recovery.recover(campaign, search):
+                listener.note(put_right.what)
+            if said:
+                listener.note(f"Taken out of the action: {said}")
+            chains = self.chains(campaign)
+            if chains["narrator"] is None:
+                raise ModelSettings(
+                    "the narrator is off", path="rolecall.yaml", remedy="name a model for it, or give --model"
+                )
+            return _Turn(campaign, search, chains, listener).tell(action)
+
+    def fold(self, names_of: Callable[[Search], list[str]] = telling.known_names) -> folding.Folded | None:
+        """Fold on demand, under the lock."""
+        with lock.hold(self.root, self.command, wait=self.wait):
+            campaign = self.campaign()
+            search = self.search(campaign)
+            recovery.recover(campaign, search)
+            search.refresh()
+            try:
+                chain = self.chains(campaign)["sidecar"]
+            except ModelSettings:
+                chain = None  # a fold never needs a model
+            return folding.fold(campaign, chain, names_of(search), asked=True)
+
+
+def _rooted(root: Path, spec: object) -> object:
+    """File specs of the settings are relative to the campaign, wherever the command runs."""
+    if isinstance(spec, list):
+        return [_rooted(root, one) for one in spec]
+    for scheme in ("scripted:", "gguf:"):
+        if isinstance(spec, str) and spec.startswith(scheme) and not spec.startswith(f"{scheme}~"):
+            return scheme + str(root / spec.removeprefix(scheme))
+    return spec
+
+
+def _cleaned_action(action: str) -> tuple[str, str]:
+    said = ", ".join(blemishes(action))
+    action = "\n".join(line.rstrip() for line in clean(action).strip().split("\n"))
+    if not action:
+        raise TurnError("the action is empty", remedy="say what your character does")
+    if len(action) > LONGEST_ACTION:
+        raise TurnError(f"the action is longer than {LONGEST_ACTION} characters", remedy="say it in fewer words")
+    return action, said
+
+
+def next_turn(campaign: Campaign, state: Document) -> int:
+    """One past the last turn that the Journal, the Chronicles or the story knows of."""
+    lines = journal.lines_of(state)
+    told = story.recent(campaign, 1)
+    known = [line.turn for line in lines] + [t.turn for t in told] + [chronicles.last_covered(campaign)]
+    return max(known) + 1
+
+
+class _Turn:
+    """One turn under way."""
+
+    def __init__(self, campaign: Campaign, search: Search, chains: dict, listener: Listener) -> None:
+        self.campaign, self.search, self.chains, self.listener = campaign, search, chains, listener
+        self.degraded: list[Degraded] = []
+        self.clock = {"begin": time.perf_counter()}
+
+    def tell(self, action: str) -> Result:
+        self.search.refresh()
+        if self.search.partial:
+            self._degrade("search", "the index cannot be used", "names are matched on the files")
+        state = self._state()
+        turn = next_turn(self.campaign, state)
+        record = records.begin(self.campaign.root, turn, action)
+        desk = Desk(record, paid=records.paid_answers(self.campaign.root, turn))
+        table = Table(self.campaign, self.search, turn, state)
+        try:
+            sources = context.gather(self.campaign, self.search, state, turn, action)
+            self.clock["before"] = time.perf_counter()
+            narration = self._narrate(sources, desk, table)
+        except BaseException as error:
+            self._take_back(record, turn, action, error)
+            raise
+        self.clock["told"] = time.perf_counter()
+        self._say_skipped(desk)
+        with uninterrupted():
+            effects = telling.plan(self.campaign, self.search, table, action, narration)
+            telling.save_plan(record, effects, narration)
+            for fault in telling.apply(self.campaign, record, effects):
+                self._degrade("writes", fault, "left out")
+            record.note("told")
+            records.drop_drafts(self.campaign.root)
+            self._afterwork(desk)
+            record.note("closed")
+        return self._result(turn, narration, effects, record, desk)
+
+    def _state(self) -> Document:
+        """The Campaign State, its Journal folded first when it is past its limit (a long line, a hand edit)."""
+        state = self.campaign.document(STATE_FILE)
+        limit = self.campaign.settings.memory["journal_limit"]
+        if journal.length(journal.lines_of(state)) + narrator.FALLBACK_LINE > limit:
+            folding.fold(self.campaign, None, telling.known_names(self.search), asked=True)
+            state = self.campaign.document(STATE_FILE)
+        return state
+
+    def _narrate(self, sources: context.Sources, desk: Desk, table: Table) -> Narration:
+        chain = self.chains["narrator"]
+        toolbox = Toolbox(NARRATOR, table)
+        cut = [i.text for i in sources.instructions if i.when == "cut"]
+        correct = chain.models.correction.budget
+
+        def build(profile: Profile):
+            return context.assemble(sources, profile, toolbox.offers(), correct).request
+
+        # Small index segments are merged while the model is awaited, out of the player's way.
+        threading.Thread(target=self.search.tidy, name="tidy", daemon=True).start()
+        narration = narrator.narrate(chain, desk, toolbox, build, on_text=self.listener.text, cut_text="\n".join(cut))
+        if narration.cut:
+            self._degrade("narrator", narration.cut, "what was said is kept")
+        return narration
+
+    def _take_back(self, record: Record, turn: int, action: str, error: BaseException) -> None:
+        """No word was said: the action becomes a draft and the record is put aside; the campaign is untouched."""
+        try:
+            path = records.keep_draft(self.campaign.root, turn, action)
+            records.set_aside(self.campaign.root, record.folder, "draft")
+        except RoleCallError:
+            return  # the disk is gone too; the open record holds the action and the next command takes it back
+        if isinstance(error, RoleCallError) and not error.hint:
+            error.hint = f"The action is kept in {path}."
+
+    def _say_skipped(self, desk: Desk) -> None:
+        for layer, skipped in desk.skipped:
+            self._degrade(layer, skipped.reason, desk.models.get(layer, "none"))
+
+    def _degrade(self, layer: str, reason: str, fallback: str) -> None:
+        self.degraded.append(Degraded(layer, " ".join(reason.split()), fallback))
+
+    def _afterwork(self, desk: Desk) -> None:
+        """Fold and index, after the turn is told: a failure here is said, and tried again with the next turn."""
+        before = len(desk.skipped)
+        try:
+            folded = folding.fold(self.campaign, self.chains["sidecar"], telling.known_names(self.search), desk=desk)
+            if folded and folded.by_hand:
+                self._degrade("fold", folded.by_hand, "the Chronicle is made of the journal's own lines")
+        except RoleCallError as error:
+            self._degrade("fold", str(error), "tried again with the next turn")
+        for layer, skipped in desk.skipped[before:]:
+            self._degrade(layer, skipped.reason, desk.models.get(layer, "none"))
+        self.search.refresh()
+
+    def _result(self, turn: int, narration: Narration, effects: list[Effect], record: Record, desk: Desk) -> Result:
+        now = time.perf_counter()
+        mentioned = {m.path: self.search.catalogue[m.path].name for m in self.search.mentions(narration.prose)}
+        state = self.campaign.document(STATE_FILE)
+        clock = self.clock
+        return Result(
+            turn=turn_id(turn),
+            prose=narration.prose,
+            journal=next(e.text for e in effects if e.op == "journal"),
+            suggestions=tuple(afterwork.suggestions(list(self._arcs()), promises_of(state))),
+            entities=tuple(mentioned.values()),
+            scene_changed=any(e.op == "field" and e.key in ("scene", "location") for e in effects),
+            writes=tuple(record.written),
+            degraded=tuple(self.degraded),
+            usage=dict(desk.usage),
+            timings_ms={
+                "before": _ms(clock["begin"], clock["before"]),
+                "narrator": _ms(clock["before"], clock["told"]),
+                "after": _ms(clock["told"], now),
+                "total": _ms(clock["begin"], now),
+            },
+        )
+
+    def _arcs(self) -> tuple:
+        return context.open_arcs(self.campaign, self.search)
+
+
+def _ms(begin: float, end: float) -> int:
+    return round((end - begin) * 1000)
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Hold Ctrl-C back while files are being written, and let it through afterwards."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    caught: list[int] = []
+    old = signal.signal(signal.SIGINT, lambda number, _: caught.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, old)
+        if caught:
+            raise KeyboardInterrupt

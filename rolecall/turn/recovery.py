@@ -1,0 +1,106 @@
+"""What a crash left, put right at the next command: a turn is finished, or taken back with its action kept; a fold is
+finished; temporary files are swept. No model is asked: a paid answer is in the record.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from rolecall.agents import narrator
+from rolecall.agents.calls import saved_events
+from rolecall.campaign import files, records
+from rolecall.campaign.effects import Effect, decode
+from rolecall.campaign.folder import Campaign
+from rolecall.campaign.journal import turn_id
+from rolecall.campaign.kinds import STATE_FILE
+from rolecall.campaign.records import Record
+from rolecall.errors import DocumentError, RoleCallError, StorageError
+from rolecall.search.searcher import Search
+from rolecall.tools.families import NARRATOR
+from rolecall.tools.toolbox import Table, Toolbox
+from rolecall.turn import folding, telling
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What was put right, in one line for a person."""
+
+    what: str
+
+
+def is_needed(campaign: Campaign) -> bool:
+    """Whether an interrupted command left something; cheap enough for every command."""
+    return records.newest_open(campaign.root) is not None or folding.pending(campaign) is not None
+
+
+def recover(campaign: Campaign, search: Search) -> list[Recovered]:
+    """Put right what an interrupted command left. Holds only under the campaign's lock."""
+    done: list[Recovered] = []
+    if path := folding.finish(campaign):
+        done.append(Recovered(f"A fold that was interrupted is finished: {path}"))
+    folder = records.newest_open(campaign.root)
+    if folder is None:
+        return done
+    _sweep(campaign)
+    done.append(_recover_turn(campaign, search, folder))
+    return done
+
+
+def _recover_turn(campaign: Campaign, search: Search, folder: str) -> Recovered:
+    lines = records.lines(campaign.root, folder)
+    begin = next((line for line in lines if line["do"] == "begin"), None)
+    record = Record(campaign.root, folder)
+    if begin is None:  # killed before its first line was whole
+        records.set_aside(campaign.root, folder, "draft")
+        return Recovered("A turn that had not begun is put aside")
+    turn, action = begin["turn"], begin["action"]
+    plan = next((line for line in lines if line["do"] == "plan"), None)
+    effects = (
+        [decode(e) for e in plan["effects"]] if plan else _effects_from_answers(campaign, search, record, turn, action)
+    )
+    if effects is None:
+        records.keep_draft(campaign.root, turn, action)
+        records.set_aside(campaign.root, folder, "draft")
+        return Recovered(f"{turn_id(turn)} was interrupted before it was told; its action is kept")
+    told = any(line["do"] == "told" for line in lines)
+    faults = [] if told else telling.apply(campaign, record, effects)
+    if not told:
+        record.note("told", recovered=True)
+    record.note("closed", recovered=True)
+    records.drop_drafts(campaign.root)
+    left = f" ({'; '.join(faults)})" if faults else ""
+    return Recovered(f"{turn_id(turn)} was interrupted while it was written down; it is finished{left}")
+
+
+def _effects_from_answers(
+    campaign: Campaign, search: Search, record: Record, turn: int, action: str
+) -> list[Effect] | None:
+    """The effects of a turn whose answers are all there though its plan is not; None when the scene was not told."""
+    saved = [call for call in records.calls(campaign.root, record.folder) if call.layer == "narrator"]
+    if not saved or not all(call.complete for call in saved):
+        return None
+    try:
+        table = Table(campaign, search, turn, campaign.document(STATE_FILE))
+        narration = narrator.retell([saved_events(call) for call in saved], Toolbox(NARRATOR, table))
+    except (DocumentError, ValueError) as error:
+        raise (
+            error
+            if isinstance(error, RoleCallError)
+            else StorageError("the turn's record cannot be read", path=record.folder, remedy="move that folder away")
+        ) from None
+    if narration is None:
+        return None
+    effects = telling.plan(campaign, search, table, action, narration)
+    telling.save_plan(record, effects, narration)
+    return effects
+
+
+def _sweep(campaign: Campaign) -> None:
+    """Remove our own temporary files, wherever a killed command left one."""
+    for place, folders, names in os.walk(campaign.root):
+        folders[:] = [name for name in folders if name != ".git"]
+        for name in names:
+            if files.is_temp(name):
+                relative = os.path.relpath(os.path.join(place, name), campaign.root).replace(os.sep, "/")
+                files.remove(campaign.root, relative)

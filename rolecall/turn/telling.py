@@ -1,0 +1,60 @@
+"""Telling a turn: its effects planned, saved in the record, and written in one pass, the story first.
+
+The turn is told when its story section and journal line are durable. Everything here may be run twice.
+"""
+
+from __future__ import annotations
+
+from rolecall.agents import narrator
+from rolecall.agents.narrator import Narration
+from rolecall.campaign import story
+from rolecall.campaign.effects import Effect, edit_of, encode
+from rolecall.campaign.folder import Campaign
+from rolecall.campaign.kinds import STATE_FILE
+from rolecall.campaign.records import Record
+from rolecall.errors import DocumentError
+from rolecall.search.searcher import Search
+from rolecall.tools.toolbox import Table
+
+_FIRST = ("section", "journal")
+CUT_MARK = "<!-- cut short: {why} -->"
+
+
+def plan(campaign: Campaign, search: Search, table: Table, action: str, narration: Narration) -> list[Effect]:
+    """The effects of a narrated turn: story section, journal line, then what the tools put on the table. Pure reading."""
+    state = table.state
+    title = state.text("scene") or state.text("location") or campaign.settings.name
+    path, new_title = story.place(campaign, table.turn, title)
+    prose = narration.prose
+    if narration.cut:
+        prose += "\n\n" + CUT_MARK.format(why=" ".join(narration.cut.replace("--", "-").split())[:200])
+    line = narration.journal or narrator.line_from(narration.prose, known_names(search))
+    told = Effect("section", path, table.turn, prose, key=action, title=new_title)
+    return [told, Effect("journal", STATE_FILE, table.turn, line), *table.effects]
+
+
+def known_names(search: Search) -> list[str]:
+    """Every open name and alias of the campaign's entries."""
+    names: list[str] = []
+    for entry in search.catalogue.values():
+        if not entry.secret and not entry.withheld and entry.kind not in ("story", "chronicle", "state"):
+            names += [entry.name, *entry.aliases]
+    return names
+
+
+def save_plan(record: Record, effects: list[Effect], narration: Narration) -> None:
+    """Note what the turn will tell and change: from here on it can be finished without a model."""
+    record.note("plan", effects=[encode(e) for e in effects], model=narration.spec, cut=narration.cut)
+
+
+def apply(campaign: Campaign, record: Record, effects: list[Effect]) -> list[str]:
+    """Write the effects; the story section and the journal line must succeed, what else fails is returned in words."""
+    faults: list[str] = []
+    for effect in effects:
+        try:
+            record.write(effect.path, effect.op, edit_of(effect), turn=effect.turn)
+        except DocumentError as error:
+            if effect.op in _FIRST:
+                raise
+            faults.append(str(error))
+    return faults
