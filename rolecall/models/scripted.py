@@ -128,6 +128,9 @@ class Scripted:
         """Nothing is missing."""
         return ""
 
+    def close(self) -> None:
+        """Nothing to do."""
+
     def stream(self, request: Request, limits: Limits) -> Iterator[Event]:
         """The next answer of the script, at its pace, within the limits."""
         return timed(str(self._spec), lambda stop: self._events(request, stop), limits)

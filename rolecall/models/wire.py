@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 import threading
 import time
+import weakref
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -90,6 +91,12 @@ class Wire:
         self._make_sdk = make_sdk
         self._free: list[Line] = []
         self._lock = threading.Lock()
+        weakref.finalize(self, _close_all, self._free)
+
+    def close(self) -> None:
+        """Close the connections kept open between calls."""
+        with self._lock:
+            _close_all(self._free)
 
     def talk(self, stop: Stop, ask: Callable[[Any], Talk], adapt: Callable[[int, str], bool]) -> Iterator[Event | None]:
         """One call. `ask` is given an SDK client, yields events, and returns the last ones.
@@ -190,6 +197,11 @@ class Wire:
         if names & {"HTTPError", "StreamError"}:
             return unavailable(self._spec, f"broke off ({scrub(str(error), self._secrets)})")
         return unavailable(self._spec, f"sent what cannot be read ({scrub(str(error), self._secrets)})")
+
+
+def _close_all(lines: list[Line]) -> None:
+    while lines:
+        lines.pop().close()
 
 
 def quiet_timeout(limits: Limits) -> Any:
