@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from rolecall.campaign.documents import Document
 from rolecall.campaign.story import Told
 from rolecall.search.catalogue import Entry
+from rolecall.search.names import Name, NameTable
 from rolecall.search.searcher import Search
 
 BEFORE, BESIDE, AFTER = "before the scene", "beside a character", "after the scene"
@@ -44,13 +45,15 @@ def pick(search: Search, state: Document, action: str, recent: tuple[Told, ...])
         position = BESIDE if entry.kind in ("character", "creature") else BEFORE
         picks[entry.path] = Pick(entry.path, 0, group, reason, position if group == ACTIVE else AFTER)
 
-    for name in (state.text("location"),):
-        for entry in search.named(name) if name else ():
-            add(entry, ACTIVE, "the scene is set there")
+    for path in search.ties.named(state.text("location")):
+        add(search.catalogue[path], ACTIVE, "the scene is set there")
+    keys = NameTable(
+        (Name(path, key) for path, entry in search.catalogue.items() for key in entry.keys), search.analyzer
+    )
     for text, why in _texts(state, action, recent):
         for entry in _mentioned(search, text):
             add(entry, ACTIVE, why)
-        for entry in _keyed(search, text):
+        for entry in _keyed(keys, search, text):
             add(entry, ACTIVE, f"one of its keys stands in {why.split(' in ', 1)[-1]}")
     passages = _searched(search, action, recent, set(picks) | pinned)
     for path in [p.path for p in picks.values() if p.group == ACTIVE]:
@@ -79,8 +82,8 @@ def _mentioned(search: Search, text: str) -> list[Entry]:
     return list(seen.values())
 
 
-def _keyed(search: Search, text: str) -> list[Entry]:
-    return [search.catalogue[path] for path in search.keyed(text)]
+def _keyed(keys: NameTable, search: Search, text: str) -> list[Entry]:
+    return [search.catalogue[path] for path in dict.fromkeys(m.path for m in keys.mentions(text))]
 
 
 def _searched(search: Search, action: str, recent: tuple[Told, ...], taken: set[str]) -> list[Pick]:

@@ -6,11 +6,12 @@ one write. A quest is an arc with `kind: quest` and a `stage`.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from rolecall.campaign import documents, kinds
 from rolecall.campaign.documents import Document
-from rolecall.campaign.journal import lines_of, turn_id, turn_number
+from rolecall.campaign.journal import turn_id
 
 FOLDER = "arcs"
 TRAIL = "Trail"
@@ -47,8 +48,15 @@ def read(document: Document) -> Arc:
         status=text("status") or "open",
         latest=text("latest"),
         stage=text("stage"),
-        trail=len(lines_of(document, TRAIL)),
+        trail=len(trail_of(document)),
     )
+
+
+def trail_of(document: Document) -> tuple[str, ...]:
+    """The lines of an arc's trail without their dashes, the newest first."""
+    section = document.section(TRAIL)
+    lines = section.text.splitlines() if section else []
+    return tuple(line.strip()[2:].strip() for line in lines if re.match(r" {0,3}[-*+] ", line))
 
 
 def move(data: bytes, path: str, turn: int, text: str) -> bytes:
@@ -56,9 +64,8 @@ def move(data: bytes, path: str, turn: int, text: str) -> bytes:
     document = documents.parse(data, path)
     line = f"{turn_id(turn)} {text}"
     latest = document.text("latest")
-    if latest == line or any(f"{turn_id(old.turn)} {old.text}" == line for old in lines_of(document, TRAIL)):
+    if latest == line or line in trail_of(document):
         return data
     if latest.strip():
-        shown = latest if turn_number(latest) is not None else f"T0000 {latest}"
-        data = documents.insert_on_top(data, path, TRAIL, f"- {shown}", create=2)
+        data = documents.insert_on_top(data, path, TRAIL, f"- {latest}", create=2)
     return documents.set_field(data, path, "latest", line)

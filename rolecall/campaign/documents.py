@@ -320,12 +320,13 @@ def append_to_section(data: bytes, path: str, heading: str, line: str, *, create
     if at > section.body:
         glue = "" if data[:at].endswith(b"\n") else "\n"
         return _sections_kept(document, data[:at] + (glue + line + "\n").replace("\n", end).encode() + data[at:])
-    # An empty section: a blank line under the heading, then the first line.
+    # An empty section: a blank line under the heading, the first line, a blank line before the next heading.
     head = "" if data[:at].endswith(b"\n") else "\n"
     blank = re.match(rb"[ \t]*\r?\n", data[at : section.end])
     at += blank.end() if blank else 0
     lead = head if blank else head + "\n"
-    return _sections_kept(document, data[:at] + (lead + line + "\n").replace("\n", end).encode() + data[at:])
+    close = "\n" if data[at:].strip() and not re.match(rb"[ \t]*\r?\n", data[at:]) else ""
+    return _sections_kept(document, data[:at] + (lead + line + "\n" + close).replace("\n", end).encode() + data[at:])
 
 
 def _last_text(data: bytes, start: int, end: int) -> int:

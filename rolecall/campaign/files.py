@@ -114,7 +114,8 @@ def refused(error: OSError, path: object) -> StorageError:
 def locate(root: Path, path: str) -> Path:
     """The real place of a campaign path (posix, relative); StorageError when it would lie outside."""
     pure = PurePosixPath(path)
-    if not path or pure.is_absolute() or ".." in pure.parts or "\\" in path or "\0" in path or ":" in pure.parts[0]:
+    drive = sys.platform == "win32" and (":" in path or "\\" in path)
+    if not path or pure.is_absolute() or ".." in pure.parts or "\0" in path or drive:
         raise StorageError(
             "this path points outside the campaign", path=path or "(empty path)", remedy="use one inside"
         )

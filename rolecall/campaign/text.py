@@ -23,6 +23,9 @@ _FENCE = re.compile(r"^( {0,3})(`{3,}|~{3,})", re.M)
 _JOURNAL_LINE = re.compile(r"^( {0,3})-(?=\s+T\d{4})", re.M)
 
 
+SLUG = 48  # characters
+
+
 def blemishes(text: str) -> list[str]:
     """What `clean` would take out, in words; an empty list for clean text."""
     kinds = (
@@ -64,7 +67,7 @@ def clean_prose(text: str) -> str:
 
 
 def slug(text: str, fallback: str = "untitled") -> str:
-    """A file name's stem from a title: lower case, words of any script joined by hyphens, at most 60 characters.
+    """A file name's stem from a title: lower case, words of any script joined by hyphens, at most 48 characters.
 
     Never empty, never a reserved Windows device name, never starting with a dot.
     """
@@ -72,10 +75,13 @@ def slug(text: str, fallback: str = "untitled") -> str:
     text = unicodedata.normalize("NFC", text)
     words = re.sub(r"[’']", "", text)
     kept = "".join(c if c.isalnum() or unicodedata.category(c) in ("Mn", "Mc") else " " for c in words)
-    stem = "-".join(kept.split())
-    while len(stem.encode()) > 120 or len(stem) > 60:
-        stem = stem[:-1]
-    stem = stem.strip("-") or fallback
+    stem, words = "", kept.split()
+    for word in words:
+        longer = f"{stem}-{word}" if stem else word
+        if len(longer) > SLUG or len(longer.encode()) > 2 * SLUG:
+            break
+        stem = longer
+    stem = stem or ("".join(words)[: SLUG // 3]) or fallback
     if re.fullmatch(r"con|prn|aux|nul|com\d|lpt\d", stem):
         stem += "-1"
     return stem

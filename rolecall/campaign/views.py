@@ -26,8 +26,8 @@ def text(document: Document, *, with_secrets: bool = False) -> str:
     parts = ["\n".join(lines)]
     for section in document.sections if with_secrets else secrets.open_sections(document):
         body = section.text.strip()
-        if section.level:
-            parts.append(f"{'#' * section.level} {section.heading}\n\n{body}".rstrip())
+        if section.level and body:
+            parts.append(f"{'#' * section.level} {section.heading}\n\n{body}")
         elif body:
             parts.append(body)
     return "\n\n".join(parts)

@@ -17,13 +17,13 @@ def find_entry(table: Table, name: str, *, kinds: tuple[str, ...] = ()) -> Entry
     What is secret, withheld or forgotten does not exist for a model.
     """
     wanted = name.strip().removeprefix("[[").removesuffix("]]").split("|")[0]
-    found = [e for e in table.search.named(wanted) if not (e.secret or e.withheld)]
+    found = [e for e in map(table.search.catalogue.get, table.search.ties.named(wanted)) if not (e.secret or e.withheld)]
     found = [e for e in found if e.kind in kinds] if kinds else [e for e in found if e.kind not in _NOT_ENTRIES]
     if len(found) == 1:
         return found[0]
     if found:
         raise ToolFault(f"{wanted!r} is the name of {len(found)} entries: {', '.join(e.path for e in found)}.")
-    near = [s for s in table.search.suggest(wanted) if s]
+    near = table.search.suggestions(wanted)[:5]
     hint = f" Near names: {', '.join(near)}." if near else " Use `search` to find what there is."
     raise ToolFault(f"No entry is named {wanted!r}.{hint}")
 

@@ -168,7 +168,11 @@ class _Turn:
                 self._degrade("writes", fault, "left out")
             record.note("told")
             records.drop_drafts(self.campaign.root)
+        try:
             self._afterwork(desk)
+        except KeyboardInterrupt:
+            self._degrade("afterwork", "stopped by the player", "done with the next turn")
+        with uninterrupted():
             record.note("closed")
         return self._result(turn, narration, effects, record, desk)
 
@@ -260,15 +264,12 @@ def _ms(begin: float, end: float) -> int:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Hold Ctrl-C back while files are being written, and let it through afterwards."""
+    """Hold Ctrl-C back for the moment in which files are written: the turn is told by then, there is nothing to stop."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    caught: list[int] = []
-    old = signal.signal(signal.SIGINT, lambda number, _: caught.append(number))
+    old = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, old)
-        if caught:
-            raise KeyboardInterrupt

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from rolecall.agents import narrator
 from rolecall.agents.narrator import Narration
-from rolecall.campaign import story
+from rolecall.campaign import arcs, story
 from rolecall.campaign.effects import Effect, edit_of, encode
 from rolecall.campaign.folder import Campaign
 from rolecall.campaign.kinds import STATE_FILE
@@ -52,9 +52,17 @@ def apply(campaign: Campaign, record: Record, effects: list[Effect]) -> list[str
     faults: list[str] = []
     for effect in effects:
         try:
-            record.write(effect.path, effect.op, edit_of(effect), turn=effect.turn)
+            record.write(effect.path, effect.op, edit_of(effect), **_why(campaign, effect))
         except DocumentError as error:
             if effect.op in _FIRST:
                 raise
             faults.append(str(error))
     return faults
+
+
+def _why(campaign: Campaign, effect: Effect) -> dict[str, int]:
+    """What a write's record says beside its bytes: the turn, and for an arc how long its trail is afterwards."""
+    if effect.op != "arc":
+        return {"turn": effect.turn}
+    document = campaign.document(effect.path)
+    return {"turn": effect.turn, "trail": len(arcs.trail_of(document)) + bool(document.text("latest").strip())}

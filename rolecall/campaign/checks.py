@@ -1,0 +1,223 @@
+"""What is wrong in a campaign, with file, line, rule, message and remedy. Reading only; nothing is mended by guess."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+
+from rolecall.campaign import arcs, chronicles, files, journal, kinds, records, story
+from rolecall.campaign.documents import Document, parse
+from rolecall.campaign.folder import CONFLICT_COPY, Campaign
+from rolecall.campaign.frontmatter import Node
+from rolecall.campaign.kinds import STATE_FILE
+from rolecall.campaign.settings import SETTINGS_FILE
+from rolecall.errors import DocumentError, Malformed, StorageError
+
+_MARKER = re.compile(rb"^(?:<{7} |={7}\r?$|>{7} )", re.M)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong. `line` is None where the whole file is meant."""
+
+    path: str
+    line: int | None
+    rule: str
+    message: str
+    remedy: str
+
+    def to_json(self) -> dict:
+        """The object `check --json` prints."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        where = f"{self.path}:{self.line}" if self.line else self.path
+        return f"{where}: {self.message}; {self.remedy}"
+
+
+def check(campaign: Campaign) -> list[Problem]:
+    """Every problem of a campaign, by path and line."""
+    found: list[Problem] = []
+    documents: dict[str, Document] = {}
+    for path, _ in campaign.walk():
+        found += _file(campaign, path, documents)
+    found += _settings(campaign)
+    found += _turns(documents)
+    for document in documents.values():
+        kind = kinds.kind_of(document.path, document.fields)
+        if kind == "chronicle":
+            found += _chronicle(document)
+        elif kind in ("arc", "quest"):
+            found += _arc(document)
+    found += _trails(campaign, documents)
+    found += _leftovers(campaign)
+    return sorted(set(found), key=lambda p: (p.path, p.line or 0, p.rule))
+
+
+def _file(campaign: Campaign, path: str, documents: dict[str, Document]) -> Iterator[Problem]:
+    if CONFLICT_COPY.search(path.rsplit("/", 1)[-1]):
+        yield Problem(
+            path, None, "conflict-copy", "a copy a synchroniser made in a conflict", "merge what it has and remove it"
+        )
+        return
+    try:
+        data = campaign.read(path)
+        documents[path] = document = parse(data, path)
+        document.sections  # noqa: B018 - read here, so that every later rule may rely on it
+    except (DocumentError, StorageError) as error:
+        rule = "front-matter" if isinstance(error, DocumentError) else "unreadable"
+        yield Problem(path, error.line, rule, error.what, error.remedy or "mend the file")
+        return
+    if b"\0" in data:
+        line = data.count(b"\n", 0, data.index(b"\0")) + 1
+        yield Problem(
+            path, line, "nul-bytes", "NUL bytes, as a crash or a failing disk leaves", "restore this file from a backup"
+        )
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        yield Problem(path, line, "not-utf-8", "not UTF-8", "save the file as UTF-8")
+    if marker := _MARKER.search(data):
+        line = data.count(b"\n", 0, marker.start()) + 1
+        yield Problem(
+            path, line, "conflict-marker", "a merge conflict", "keep the lines you want and remove the markers"
+        )
+    if document.block and document.block.root:
+        for node in _empty_keys(document.block.root):
+            line = node.line + 2
+            message = f"`{node.value}` is a key without a value in a flow item"
+            yield Problem(path, line, "flow-item", message, 'put a value that holds a comma in quotes: "1,200 marks"')
+
+
+def _empty_keys(node: Node) -> Iterator[Node]:
+    if node.kind == "map":
+        for key, value in node.value:
+            if node.style == "flow" and value.kind == "scalar" and value.value == "" and value.style == "plain":
+                yield key
+            yield from _empty_keys(value)
+    elif node.kind == "seq":
+        for item in node.value:
+            yield from _empty_keys(item)
+
+
+def _settings(campaign: Campaign) -> Iterator[Problem]:
+    from difflib import get_close_matches
+
+    known = ["format", "name", "language", "models", "timeouts", "memory", "context", "git", "continuity"]
+    for key, line in campaign.settings.unknown:
+        near = get_close_matches(key, known, 1)
+        remedy = f"did you mean `{near[0]}`?" if near else "remove it, or keep it for another program"
+        yield Problem(SETTINGS_FILE, line, "unknown-setting", f"`{key}` is not a setting RoleCall knows", remedy)
+    if not campaign.exists(STATE_FILE):
+        yield Problem(STATE_FILE, None, "no-state", "there is no Campaign State", "restore it, or copy the template's")
+
+
+def _turns(documents: dict[str, Document]) -> Iterator[Problem]:
+    """Turns: each exactly once over Chronicles and Journal, in order, without gaps; each told in the story at most once."""
+    places: dict[int, tuple[str, int]] = {}
+    covering = [d for p, d in sorted(documents.items()) if p.startswith(f"{chronicles.FOLDER}/")]
+    for document in (*covering, *(d for p, d in documents.items() if p == STATE_FILE)):
+        previous = 0
+        for line in _lines(document):
+            if line.turn in places:
+                path, at = places[line.turn]
+                message = f"{journal.turn_id(line.turn)} stands here a second time (first in {path}:{at})"
+                yield Problem(document.path, line.line, "turn-twice", message, "keep one of the two lines")
+            elif line.turn < previous:
+                message = f"{journal.turn_id(line.turn)} comes after {journal.turn_id(previous)}"
+                yield Problem(
+                    document.path, line.line, "turn-order", message, "put the lines in the order of their turns"
+                )
+            places.setdefault(line.turn, (document.path, line.line))
+            previous = max(previous, line.turn)
+    told: dict[int, tuple[str, int]] = {}
+    for path, document in sorted(documents.items()):
+        for turn in story.turns_of(document) if kinds.kind_of(path, document.fields) == "story" else ():
+            if turn.turn in told:
+                message = f"{journal.turn_id(turn.turn)} is told here a second time (first in {told[turn.turn][0]})"
+                yield Problem(path, turn.line, "told-twice", message, "keep one of the two sections")
+            told.setdefault(turn.turn, (path, turn.line))
+    yield from _gaps(places, told)
+
+
+def _lines(document: Document) -> tuple[journal.Line, ...]:
+    try:
+        return journal.lines_of(document)
+    except DocumentError:
+        return ()
+
+
+def _gaps(places: dict[int, tuple[str, int]], told: dict[int, tuple[str, int]]) -> Iterator[Problem]:
+    if not places:
+        return
+    for turn in range(min(places), max(max(places), max(told, default=0))):
+        if turn not in places:
+            after = next((places[t] for t in range(turn - 1, 0, -1) if t in places), (STATE_FILE, 1))
+            where, line = told.get(turn, after)
+            message = f"{journal.turn_id(turn)} has no journal line"
+            yield Problem(
+                where, line, "turn-gap", message, f"write the line `- {journal.turn_id(turn)} ...` where it belongs"
+            )
+
+
+def _chronicle(document: Document) -> Iterator[Problem]:
+    line_of = document.block.line_of if document.block else lambda _: 1
+    try:
+        first, last = chronicles.covers_of(document)
+    except Malformed as error:
+        yield Problem(document.path, error.line, "covers", error.what, error.remedy or "")
+        return
+    if document.text("seal") != chronicles.seal_of(document):
+        message = "the seal is broken: a closed Chronicle was changed"
+        yield Problem(document.path, line_of("seal"), "seal", message, "restore it from git or a backup")
+    turns = [line.turn for line in _lines(document)]
+    if turns and (turns[0], turns[-1]) != (first, last):
+        said = f"{journal.turn_id(turns[0])}-{journal.turn_id(turns[-1])}"
+        message = f"`covers` says {document.text('covers')}, its Journal holds {said}"
+        yield Problem(document.path, line_of("covers"), "covers", message, "restore it from git or a backup")
+
+
+def _arc(document: Document) -> Iterator[Problem]:
+    turns = [t for t in map(journal.turn_number, arcs.trail_of(document)) if t is not None]
+    section = document.section(arcs.TRAIL)
+    if any(below > above for above, below in zip(turns, turns[1:], strict=False)):
+        yield Problem(
+            document.path, section.line, "trail-order", "the trail is not newest first", "put the newest line on top"
+        )
+    latest = journal.turn_number(document.text("latest"))
+    if latest is not None and turns and latest < turns[0]:
+        line = document.block.line_of("latest")
+        yield Problem(
+            document.path, line, "trail-order", "`latest` is older than the trail's top", "swap the two lines"
+        )
+
+
+def _trails(campaign: Campaign, documents: dict[str, Document]) -> Iterator[Problem]:
+    """A trail shorter than a turn left it: what the last recorded move of each arc says."""
+    seen: set[str] = set()
+    for folder in reversed(records.folders(campaign.root)[-200:]):
+        for line in reversed(records.lines(campaign.root, folder)):
+            path = line.get("path")
+            if line["do"] != "write" or line.get("op") != "arc" or path in seen or path not in documents:
+                continue
+            seen.add(path)
+            now = len(arcs.trail_of(documents[path]))
+            if now < line.get("trail", 0):
+                message = f"the trail has {now} lines; {folder.rsplit('/', 1)[-1]} left it with {line['trail']}"
+                section = documents[path].section(arcs.TRAIL)
+                at = section.line if section else None
+                yield Problem(path, at, "trail-shrank", message, "restore the lines from git or a backup")
+
+
+def _leftovers(campaign: Campaign) -> Iterator[Problem]:
+    if folder := records.newest_open(campaign.root):
+        yield Problem(folder, None, "interrupted", "a turn that was interrupted", "any command that writes finishes it")
+    for place, folders, names in os.walk(campaign.root):
+        folders[:] = [name for name in folders if name != ".git"]
+        for name in names:
+            if files.is_temp(name):
+                path = os.path.relpath(os.path.join(place, name), campaign.root).replace(os.sep, "/")
+                yield Problem(path, None, "leftover", "a temporary file of a command that was killed", "remove it")

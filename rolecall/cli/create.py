@@ -1,0 +1,21 @@
+"""`rolecall new`: a campaign from the template, or an existing folder of Markdown made one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command("new")
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--name", default="", help="The campaign's name.")
+@click.option("--adopt", is_flag=True, help="Make an existing folder of Markdown a campaign, changing no file of it.")
+def new_command(folder: Path, name: str, adopt: bool) -> None:
+    """Make a campaign in DIR: a folder of Markdown, ready to be played and edited."""
+    from rolecall.campaign import template
+
+    campaign = template.adopt(folder, name) if adopt else template.new(folder, name)
+    shown = f'"{folder}"' if " " in str(folder) else str(folder)
+    click.echo(f"{campaign.settings.name or folder}: a campaign in {folder}", err=True)
+    click.echo(f"Play it:  rolecall -C {shown} play", err=True)

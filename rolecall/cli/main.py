@@ -1,0 +1,137 @@
+"""The `rolecall` command: a group that loads a command's module only when that command runs.
+
+`rolecall --help` must stay cheap, so the one-line helps stand here and nothing else of RoleCall is imported.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from rolecall import __version__
+
+# command: (module below rolecall.cli, its line in `--help`), in the order in which they are shown
+COMMANDS = {
+    "new": ("create", "Make a campaign: from the template, or of a folder of Markdown."),
+    "play": ("turns", "Play, line by line."),
+    "turn": ("turns", "Tell one turn."),
+    "status": ("reading", "Where the story stands."),
+    "show": ("reading", "Read an entry."),
+    "list": ("reading", "List entries."),
+    "search": ("finding", "Find passages."),
+    "context": ("finding", "Show the prompt a turn would send, and what each part costs."),
+    "fold": ("upkeep", "Close the Journal's oldest lines into a Chronicle."),
+    "check": ("upkeep", "Look for problems."),
+    "index": ("upkeep", "Bring the search index up to date."),
+    "watch": ("upkeep", "Keep the search index current while you edit."),
+    "models": ("models", "Which models play which role; fetch the embedded one."),
+}
+
+
+class Commands(click.Group):
+    """The group: commands by name, help without imports, a suggestion for a mistyped one."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Every command, in the order in which they are shown."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """The command, its module imported now."""
+        if name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"rolecall.cli.{COMMANDS[name][0]}")
+        return getattr(module, f"{name}_command")
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands, from the table above."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple:
+        """The command that was asked for; an unknown one is a usage error with a suggestion."""
+        name = args[0] if args else ""
+        if name and name not in COMMANDS:
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, COMMANDS, 1, 0.5)
+            hint = f" Did you mean `{near[0]}`?" if near else " `rolecall --help` lists them."
+            ctx.fail(f"There is no command `{name}`.{hint}")
+        return super().resolve_command(ctx, args)
+
+
+@click.command(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="`rolecall COMMAND --help` tells more about each.",
+)
+@click.option(
+    "-C",
+    "folder",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="The campaign; else the nearest one at or above here.",
+)
+@click.version_option(__version__, "--version", message="rolecall %(version)s")
+@click.pass_context
+def cli(ctx: click.Context, folder: Path | None) -> None:
+    """An AI game master that runs a roleplay campaign out of a folder of Markdown files.
+
+    \b
+    Begin:    rolecall new my-campaign
+    Play:     rolecall -C my-campaign play
+    """
+    ctx.obj = folder
+
+
+def main() -> None:
+    """Run the command; whatever goes wrong is one line on stderr and an exit code: 1 failed, 2 usage, 130 stopped."""
+    _text_streams()
+    try:
+        code = cli.main(standalone_mode=False)
+    except click.exceptions.Abort:
+        code = _fail("stopped", 130)
+    except KeyboardInterrupt:
+        code = _fail("stopped", 130)
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except BrokenPipeError:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - the reader has gone; nothing more to say to it
+        code = 1
+    except Exception as error:
+        code = _explain(error)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _explain(error: Exception) -> int:
+    from rolecall.errors import RoleCallError
+
+    if isinstance(error, RoleCallError):
+        return _fail(str(error), 1, error.hint)
+    if isinstance(error, OSError):
+        from rolecall.campaign.files import refused
+
+        return _fail(str(refused(error, error.filename)), 1)
+    if os.environ.get("ROLECALL_DEBUG"):
+        raise error
+    what = " ".join(f"{type(error).__name__}: {error}".split())
+    return _fail(f"RoleCall made a mistake ({what})", 1, "Please report it; ROLECALL_DEBUG=1 shows where.")
+
+
+def _fail(what: str, code: int, hint: str | None = None) -> int:
+    click.secho("Error: ", fg="red", err=True, nl=False)
+    click.echo(what, err=True)
+    if hint:
+        click.echo(f"Hint: {hint}", err=True)
+    return code
+
+
+def _text_streams() -> None:
+    """UTF-8 out, whatever the locale: a name in any script must be printable into a pipe."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="replace")

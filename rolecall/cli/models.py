@@ -1,0 +1,53 @@
+"""`rolecall models` and `rolecall models pull`: which model plays which role, and the embedded one's weights."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+
+import click
+
+from rolecall.cli.shared import json_option, model_option, say, say_json
+
+
+@click.group("models", invoke_without_command=True)
+@model_option
+@json_option
+@click.pass_context
+def models_command(ctx: click.Context, models: tuple[str, ...], as_json: bool) -> None:
+    """Each role, its chain, and which of its models would answer now. Never shows a key."""
+    if ctx.invoked_subcommand is not None:
+        return
+    from rolecall.errors import NoCampaign
+    from rolecall.models import roles
+
+    try:
+        setting = _settings(ctx)
+    except NoCampaign:
+        if ctx.obj is not None:
+            raise
+        setting = {}  # outside a campaign the defaults are shown
+    found = roles.describe(setting, models, dict(os.environ))
+    if as_json:
+        say_json([asdict(role) for role in found])
+        return
+    for role in found:
+        say(f"{role.role}" + (" (off)" if role.off else "" if role.chosen else " (found, nothing is configured)"))
+        for link in role.links:
+            mark = click.style("ready", fg="green") if link.ready else click.style("not ready", fg="yellow")
+            click.echo(f"  {link.spec}: {mark}" + (f", {link.reason}" if link.reason else ""))
+
+
+def _settings(ctx: click.Context) -> dict:
+    from rolecall.campaign.folder import open_campaign
+    from rolecall.cli.shared import root_of
+
+    return open_campaign(root_of(ctx), here_only=True).settings.models
+
+
+@models_command.command("pull")
+def pull_command() -> None:
+    """Fetch the embedded model's weights (94 MB, once), so that play needs no network later."""
+    from rolecall.models import weights
+
+    say(str(weights.fetch()))

@@ -1,0 +1,54 @@
+"""`rolecall play` and `rolecall turn`: playing."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from rolecall.cli.shared import game_of, json_option, model_option, note, say_json, wait_option
+
+
+@click.command("turn")
+@click.argument("action")
+@model_option
+@wait_option
+@json_option
+@click.pass_context
+def turn_command(ctx: click.Context, action: str, models: tuple[str, ...], wait: float, as_json: bool) -> None:
+    """Tell one turn: ACTION is what your character does or says (`-` reads it from standard input).
+
+    The prose goes to stdout as it is written; one quiet line on stderr says what was degraded.
+    """
+    from rolecall.play.stream import Stream
+    from rolecall.turn.lifecycle import Listener
+
+    if action == "-":
+        action = sys.stdin.read()
+    game = game_of(ctx, "turn", models, wait)
+    stream = Stream(sys.stdout)
+    listener = Listener(text=(lambda _: None) if as_json else stream.write, note=note)
+    try:
+        result = game.tell(action, listener)
+    finally:
+        stream.end()
+    if as_json:
+        say_json(result.to_json())
+        return
+    for degraded in result.degraded:
+        note(f"{degraded.layer}: {degraded.reason} → {degraded.fallback}")
+
+
+@click.command("play")
+@model_option
+@wait_option
+@click.pass_context
+def play_command(ctx: click.Context, models: tuple[str, ...], wait: float) -> None:
+    """Play, line by line: type what your character does, /help for the rest, Ctrl-D to leave.
+
+    In a pipe one action is read a line, until the end of the file.
+    """
+    from rolecall.play.player import Player
+
+    code = Player(game_of(ctx, "play", models, wait)).run()
+    ctx.exit(code)

@@ -1,0 +1,102 @@
+"""`rolecall fold`, `check`, `index` and `watch`: keeping memory and index in order."""
+
+from __future__ import annotations
+
+import threading
+
+import click
+
+from rolecall.cli.shared import (
+    Bar,
+    game_of,
+    json_option,
+    model_option,
+    note,
+    put_right,
+    reading,
+    root_of,
+    say,
+    say_json,
+    wait_option,
+)
+
+
+@click.command("fold")
+@model_option
+@wait_option
+@json_option
+@click.pass_context
+def fold_command(ctx: click.Context, models: tuple[str, ...], wait: float, as_json: bool) -> None:
+    """Close the Journal's oldest lines into a Chronicle now; the newest `keep_lines` stay."""
+    folded = game_of(ctx, "fold", models, wait).fold()
+    if as_json:
+        say_json({"path": folded.path, "covers": folded.covers, "lines": folded.lines} if folded else None)
+    elif folded is None:
+        note("The Journal is short; there is nothing to fold.")
+    else:
+        say(f"{folded.path}: {folded.lines} lines, {folded.covers}")
+        if folded.by_hand:
+            note(f"Retold from the journal's own lines: {folded.by_hand}")
+
+
+@click.command("check")
+@json_option
+@click.pass_context
+def check_command(ctx: click.Context, as_json: bool) -> None:
+    """Look for problems: front matter, turns, seals, trails, leftovers. Exit code 1 when there are any."""
+    from rolecall.campaign import checks
+
+    problems = checks.check(reading(ctx))
+    if as_json:
+        say_json([p.to_json() for p in problems])
+    for problem in () if as_json else problems:
+        say(str(problem))
+    if not problems and not as_json:
+        note("No problems.")
+    ctx.exit(1 if problems else 0)
+
+
+@click.command("index")
+@click.option("--rebuild", is_flag=True, help="Throw it away and build it from nothing.")
+@json_option
+@click.pass_context
+def index_command(ctx: click.Context, rebuild: bool, as_json: bool) -> None:
+    """Bring the search index up to date. It lies in your cache folder and may be deleted at any time."""
+    from rolecall.search.searcher import Search
+
+    search = Search(reading(ctx))
+    with Bar("Indexing") as bar:
+        changed = search.rebuild(bar.show) or True if rebuild else search.refresh(bar.show)
+    broken = {path: entry.broken for path, entry in search.catalogue.items() if entry.broken}
+    if as_json:
+        say_json(
+            {"files": len(search.catalogue), "changed": bool(changed), "withheld": broken, "partial": search.partial}
+        )
+        return
+    say(f"{len(search.catalogue):,} files{'' if changed else ', nothing had changed'}")
+    for path, reason in sorted(broken.items()):
+        note(f"Withheld from the models: {path}: {reason}")
+    if search.partial:
+        note(f"The index cannot be used: {search.trouble}")
+
+
+@click.command("watch")
+@click.pass_context
+def watch_command(ctx: click.Context) -> None:
+    """Keep the search index current while you edit, until Ctrl-C. Turns need no watcher; it only saves them time."""
+    from rolecall.campaign.folder import open_campaign
+    from rolecall.search.searcher import Search
+    from rolecall.search.watcher import Watcher
+
+    campaign = open_campaign(root_of(ctx), here_only=True)
+    put_right(campaign)
+    search = Search(campaign)
+    watcher = Watcher(search, on_update=lambda: note(f"Index updated: {len(search.catalogue):,} files"))
+    watcher.start()
+    note(f"Watching {campaign.root} ({len(search.catalogue):,} files). Ctrl-C ends it.")
+    try:
+        threading.Event().wait()
+    except KeyboardInterrupt:
+        note("Stopped watching.")
+    finally:
+        watcher.stop()

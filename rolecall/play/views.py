@@ -1,0 +1,179 @@
+"""What a person is shown of a campaign, as lines of text: the player's view, secrets left out unless asked for."""
+
+from __future__ import annotations
+
+from rolecall.campaign import arcs, chronicles, journal, records, secrets, story, views
+from rolecall.campaign.documents import Document
+from rolecall.campaign.effects import promises_of
+from rolecall.campaign.folder import CONFLICT_COPY, Campaign
+from rolecall.campaign.journal import turn_id
+from rolecall.campaign.kinds import STATE_FILE
+from rolecall.errors import DocumentError, UnknownName
+from rolecall.search.catalogue import Entry
+from rolecall.search.searcher import Hit, Search
+
+OPENING = 12  # lines of the last turn or the opening scene that `play` shows
+
+
+def status(campaign: Campaign, search: Search, *, with_secrets: bool = False) -> dict:
+    """Where the story stands, as `status --json` prints it."""
+    state = campaign.document(STATE_FILE)
+    lines = journal.lines_of(state)
+    told = story.recent(campaign, 1)
+    last = max([line.turn for line in lines] + [t.turn for t in told] + [chronicles.last_covered(campaign)])
+    return {
+        "turn": turn_id(last) if last else "",
+        "scene": state.text("scene"),
+        "location": state.text("location"),
+        "date": state.text("date"),
+        "party": _party(state),
+        "promises": [
+            {"text": p.words, "turn": turn_id(p.turn) if p.turn else "", "kept": p.kept} for p in promises_of(state)
+        ],
+        "arcs": _arcs(campaign, search, with_secrets),
+        "journal_chars": journal.length(lines),
+        "proposals": [],
+        "warnings": _warnings(campaign, search),
+    }
+
+
+def _party(state: Document) -> list[str]:
+    section = state.section("Party")
+    lines = section.text.splitlines() if section else []
+    return [line.strip()[2:].strip() for line in lines if line.strip().startswith(("- ", "* ", "+ "))]
+
+
+def _arcs(campaign: Campaign, search: Search, with_secrets: bool) -> list[dict]:
+    found = []
+    for path, entry in sorted(search.catalogue.items()):
+        if entry.kind not in ("arc", "quest") or entry.withheld or (entry.secret and not with_secrets):
+            continue
+        document = campaign.document(path)
+        arc = arcs.read(document)
+        row = {"name": arc.name, "status": arc.status, "question": arc.question, "latest": arc.latest}
+        if with_secrets and document.text("truth"):
+            row["truth"] = document.text("truth")
+        found.append(row)
+    return found
+
+
+def _warnings(campaign: Campaign, search: Search) -> list[str]:
+    found = [f"{path}: {entry.broken}" for path, entry in sorted(search.catalogue.items()) if entry.broken]
+    found += [
+        f"{path}: a conflict copy" for path, _ in campaign.walk() if CONFLICT_COPY.search(path.rsplit("/", 1)[-1])
+    ]
+    if search.partial:
+        found.append(f"the index cannot be used: {search.trouble}")
+    if kept := records.draft(campaign.root):
+        found.append(f"{kept[0]}: an action that could not be told; `rolecall play` offers it again")
+    return found
+
+
+def status_lines(campaign: Campaign, search: Search, *, with_secrets: bool = False) -> list[str]:
+    """Where the story stands, for a person."""
+    now = status(campaign, search, with_secrets=with_secrets)
+    lines = [f"{campaign.settings.name or campaign.root.name} · {now['turn'] or 'no turn told yet'}"]
+    lines += [f"{key.capitalize()}: {now[key]}" for key in ("scene", "location", "date") if now[key]]
+    lines += ["", "Party"] + [f"  {member}" for member in now["party"]] if now["party"] else []
+    if now["promises"]:
+        lines += ["", "Promises"]
+        lines += [
+            f"  [{'x' if p['kept'] else ' '}] {p['text']}" + (f" ({p['turn']})" if p["turn"] else "")
+            for p in now["promises"]
+        ]
+    if now["arcs"]:
+        lines += ["", "Arcs"]
+        for arc in now["arcs"]:
+            lines.append(f"  {arc['name']} ({arc['status']})")
+            lines += [f"    {arc['latest']}"] if arc["latest"] else []
+            lines += [f"    Truth: {arc['truth']}"] if arc.get("truth") else []
+    memory = campaign.settings.memory
+    lines += ["", f"Journal: {now['journal_chars']:,} of {memory['fold_at']:,} characters until it folds"]
+    return lines + [f"Warning: {warning}" for warning in now["warnings"]]
+
+
+def opening_lines(campaign: Campaign) -> list[str]:
+    """What `play` shows first: the last turn's end, or before the first turn the opening scene."""
+    told = story.recent(campaign, 1)
+    if told:
+        return ["", f"{turn_id(told[0].turn)}  > {told[0].action}", "", *told[0].prose.splitlines()[-OPENING:]]
+    state = campaign.document(STATE_FILE)
+    first = secrets.open_sections(state)[0].text.strip() if state.sections else ""
+    return ["", *(first or state.text("scene")).splitlines()[:OPENING]]
+
+
+def find(search: Search, name: str, *, with_secrets: bool = False) -> Entry:
+    """The one file that goes by a name, alias or path; UnknownName, with near names, otherwise."""
+    catalogue = search.catalogue
+    wanted = name.strip().removeprefix("[[").removesuffix("]]")
+    paths = [wanted] if wanted in catalogue else search.ties.named(wanted)
+    if not paths:  # texts have names, too, if nothing else bears them
+        folded = wanted.casefold()
+        paths = [
+            p
+            for p, e in catalogue.items()
+            if e.name.casefold() == folded or p.rsplit("/", 1)[-1][:-3].casefold() == folded
+        ]
+    found = [catalogue[p] for p in paths if with_secrets or not catalogue[p].secret]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        where = ", ".join(e.path for e in found)
+        raise UnknownName(f"{name!r} is the name of {len(found)} entries ({where})", remedy="name one by its path")
+    near = search.suggestions(wanted, secrets=with_secrets)[:3]
+    remedy = f"did you mean {' or '.join(near)}?" if near else "`rolecall list` shows what there is"
+    raise UnknownName(f"no entry is named {name!r}", remedy=remedy)
+
+
+def entry_text(campaign: Campaign, search: Search, name: str, *, with_secrets: bool = False) -> str:
+    """An entry as text."""
+    return views.text(campaign.document(find(search, name, with_secrets=with_secrets).path), with_secrets=with_secrets)
+
+
+def entry_json(campaign: Campaign, entry: Entry, *, with_secrets: bool = False) -> dict:
+    """An entry as `show --json` prints it."""
+    document = campaign.document(entry.path)
+    fields = document.fields if with_secrets else secrets.open_fields(document.fields)
+    text = views.text(document, with_secrets=with_secrets)
+    return {"path": entry.path, "kind": entry.kind, "name": entry.name, "fields": fields, "text": text}
+
+
+def rows(
+    campaign: Campaign, search: Search, kind: str | None, where: list[tuple[str, str]], *, with_secrets: bool
+) -> list[dict]:
+    """Entries as `list --json` prints them, by kind and path; every (field, value) of `where` must hold."""
+    found = []
+    for path, entry in sorted(search.catalogue.items(), key=lambda pair: (pair[1].kind, pair[0])):
+        if (kind or entry.kind) != entry.kind or (entry.secret and not with_secrets) or (not kind and _is_text(entry)):
+            continue
+        try:
+            fields = campaign.document(path).fields
+        except DocumentError:
+            continue
+        fields = fields if with_secrets else secrets.open_fields(fields)
+        if all(_holds(fields.get(key, ""), value) for key, value in where):
+            found.append({"path": path, "kind": entry.kind, "name": entry.name, "fields": fields})
+    return found
+
+
+def _is_text(entry: Entry) -> bool:
+    return entry.kind in ("story", "chronicle", "state", "dm")
+
+
+def _holds(held: object, wanted: str) -> bool:
+    if isinstance(held, list):
+        return any(_holds(item, wanted) for item in held)
+    if isinstance(held, dict):
+        return any(_holds(item, wanted) for item in held.values())
+    plain = str(held).removeprefix("[[").removesuffix("]]").split("|")[0]
+    return " ".join(plain.split()).casefold() == " ".join(wanted.split()).casefold()
+
+
+def hit_lines(hits: list[Hit]) -> list[str]:
+    """Search results for a person: where, what, and a line of it."""
+    lines: list[str] = []
+    for hit in hits:
+        when = f", {turn_id(hit.turn)}" if hit.turn is not None else ""
+        lines.append(f"{hit.path}:{hit.line}  {hit.name} ({hit.kind}{when}{', secret' if hit.secret else ''})")
+        lines.append(f"    {' '.join(hit.excerpt.split())}")
+    return lines
