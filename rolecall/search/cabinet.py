@@ -3,7 +3,7 @@
 A folder in the user's cache, keyed by the campaign's real path:
 
     key                        32 random bytes of this user on this machine, made once
-    CAMPAIGN/catalogue         signature; then a line of JSON each: header, stamps, entries, digests
+    CAMPAIGN/catalogue         signature; then lines of JSON: a header, and the catalogue
     CAMPAIGN/index-TOKEN/      the index the header names
     CAMPAIGN/lock              held while the index changes
 
@@ -63,13 +63,13 @@ class Cabinet:
             signature, _, rest = self._file.read_bytes().partition(b"\n")
             if not hmac.compare_digest(signature, self._sign(rest)):
                 return None
-            head, stamps, rows, digests = rest.split(b"\n")
+            head, *lines = rest.split(b"\n")
             header = json.loads(head)
             if (header["layout"], header["format"], header["root"]) != (LAYOUT, FORMAT, self.root):
                 return None
             if header["language"] != language or header["inode"] != self._inode(header["folder"]):
                 return None
-            catalogue = Catalogue.load(stamps, rows, digests)
+            catalogue = Catalogue.load(lines)
             return Shelf(catalogue, header["folder"], language, header["engine"], header["files"], seen)
         except (OSError, ValueError, KeyError, TypeError):
             return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from rolecall.campaign.folder import Stamp
 from rolecall.search.passages import FilePassages, Ref
@@ -65,54 +65,47 @@ def entry_of(file: FilePassages, sha256: str) -> Entry:
     )
 
 
-@dataclass(slots=True)
 class Catalogue(Mapping[str, Entry]):
-    """The entries by path, as of one state of the folder. Treated as unchanging: `changed` gives the next one.
+    """The entries by path, as of one state of the folder. It does not change: `changed` gives the next one.
 
-    `stamps` are None for files that must be looked at again whatever their stamp says. `digests` hold, for each file, a
-    fingerprint of what all its passages share and one of each passage as indexed.
+    `stamps` are None for files that must be looked at again whatever their stamp says. `chapters` are the story's files
+    with the first turn of each. Entries and digests stay lines of JSON until somebody asks for them.
     """
 
-    stamps: dict[str, Stamp | None] = field(default_factory=dict)
-    _rows: dict[str, list] | None = field(default_factory=dict)
-    _digests: dict[str, list[str]] | None = field(default_factory=dict)
-    _raw: tuple[bytes | None, bytes | None] = (None, None)
-    _made: dict[str, Entry] = field(default_factory=dict)
-
-    # -- as a mapping
+    def __init__(
+        self,
+        stamps: dict[str, Stamp | None] | None = None,
+        chapters: dict[str, int] | None = None,
+        lines: dict[str, tuple[bytes, bytes]] | None = None,
+    ) -> None:
+        self.stamps = stamps if stamps is not None else {}
+        self.chapters = chapters if chapters is not None else {}
+        self._lines = lines if lines is not None else {}
+        self._made: dict[str, Entry] = {}
 
     def __getitem__(self, path: str) -> Entry:
         entry = self._made.get(path)
         if entry is None:
-            entry = self._made[path] = _entry(path, self.rows[path])
+            entry = self._made[path] = _entry(path, json.loads(self._lines[path][0]))
         return entry
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.stamps)
+        return iter(self._lines)
 
     def __len__(self) -> int:
-        return len(self.stamps)
+        return len(self._lines)
 
-    @property
-    def rows(self) -> dict[str, list]:
-        """The entries as they are stored."""
-        if self._rows is None:
-            self._rows = json.loads(self._raw[0])
-        return self._rows
+    def names(self) -> Iterator[tuple[str, str, list[str], bool]]:
+        """(path, name, aliases, secret) of every thing with a name that is not withheld; quicker than by entry."""
+        rows = json.loads(b"[" + b",".join(line for line, _ in self._lines.values()) + b"]")
+        for path, row in zip(self._lines, rows, strict=True):
+            if row[1] not in NAMELESS and not row[8] and not row[9]:
+                yield path, row[2], row[3], bool(row[7] & _SECRET)
 
-    @property
-    def digests(self) -> dict[str, list[str]]:
-        """What the index holds of each file."""
-        if self._digests is None:
-            self._digests = json.loads(self._raw[1])
-        return self._digests
-
-    def chapters(self) -> list[str]:
-        """The paths of the story's chapters in the order of their turns."""
-        told = [(row[10][0], path) for path, row in self.rows.items() if row[1] == "story" and row[10]]
-        return [path for _, path in sorted(told)]
-
-    # -- the next one
+    def digests(self, path: str) -> list[str]:
+        """What the index holds of a file: a fingerprint of what all its passages share, and one of each passage."""
+        line = self._lines.get(path)
+        return json.loads(line[1]) if line else []
 
     def changed(
         self,
@@ -123,32 +116,43 @@ class Catalogue(Mapping[str, Entry]):
     ) -> Catalogue:
         """A catalogue with these stamps, entries and digests put in and the files `gone` taken out."""
         fresh = {entry.path: entry for entry in entries}
-        gone = set(gone)
-        new = Catalogue(
-            {p: s for p, s in {**self.stamps, **stamps}.items() if p not in gone}, self._rows, self._digests
-        )
-        new._raw = (None if fresh or gone else self._raw[0], None if digests or gone else self._raw[1])
-        new._made = {p: e for p, e in {**self._made, **fresh}.items() if p not in gone}
-        if fresh or gone:
-            rows = {**self.rows, **{path: _row(entry) for path, entry in fresh.items()}}
-            new._rows = {path: row for path, row in rows.items() if path not in gone}
-        if digests or gone:
-            new._digests = {p: d for p, d in {**self.digests, **(digests or {})}.items() if p not in gone}
+        new = Catalogue({**self.stamps, **stamps}, dict(self.chapters), dict(self._lines))
+        new._made = {**self._made, **fresh}
+        for path, entry in fresh.items():
+            new._lines[path] = (_json(_row(entry)), new._lines.get(path, _NOTHING)[1])
+            new.chapters.pop(path, None)
+            if entry.kind == "story" and entry.turns:
+                new.chapters[path] = entry.turns[0]
+        for path, known in (digests or {}).items():
+            new._lines[path] = (new._lines[path][0], _json(known))
+        for path in gone:
+            for part in (new.stamps, new.chapters, new._lines, new._made):
+                part.pop(path, None)
         return new
 
     # -- stored
 
     def dump(self) -> list[bytes]:
-        """Three lines of JSON: stamps, entries, digests."""
-        stamps = {p: [s.size, s.mtime_ns, s.inode] if s else None for p, s in self.stamps.items()}
-        self._raw = (self._raw[0] or _json(self.rows), self._raw[1] or _json(self.digests))
-        return [_json(stamps), *self._raw]
+        """Lines of JSON: stamps, chapters, and for each file, in the order of the stamps, its entry and its digests."""
+        stamps = {path: _plain(self.stamps.get(path)) for path in self._lines}
+        return [_json(stamps), _json(self.chapters), *(part for line in self._lines.values() for part in line)]
 
     @classmethod
-    def load(cls, stamps: bytes, rows: bytes, digests: bytes) -> Catalogue:
-        """The catalogue of three stored lines; the last two are read when needed."""
-        read = {path: Stamp(*s) if s else None for path, s in json.loads(stamps).items()}
-        return cls(read, None, None, (rows, digests))
+    def load(cls, lines: list[bytes]) -> Catalogue:
+        """The catalogue of stored lines; ValueError when they are not one."""
+        stamps, chapters, rest = json.loads(lines[0]), json.loads(lines[1]), lines[2:]
+        if len(rest) != 2 * len(stamps):
+            raise ValueError("lines are missing")
+        read = {path: Stamp(*s) if s else None for path, s in stamps.items()}
+        return cls(read, chapters, dict(zip(read, zip(rest[::2], rest[1::2], strict=True), strict=True)))
+
+
+_NOTHING = (b"", b"[]")
+_PINNED, _SECRET = 1, 2
+
+
+def _plain(stamp: Stamp | None) -> list[int] | None:
+    return [stamp.size, stamp.mtime_ns, stamp.inode] if stamp else None
 
 
 def _json(value: object) -> bytes:
@@ -157,7 +161,6 @@ def _json(value: object) -> bytes:
 
 def _row(entry: Entry) -> list:
     refs = [[ref.type, ref.target, int(ref.secret)] for ref in entry.refs]
-    flags = int(entry.pinned) + 2 * int(entry.secret)
     return [
         entry.sha256,
         entry.kind,
@@ -166,7 +169,7 @@ def _row(entry: Entry) -> list:
         list(entry.keys),
         refs,
         entry.location,
-        flags,
+        _PINNED * entry.pinned + _SECRET * entry.secret,
         entry.forgotten,
         entry.broken,
         list(entry.turns) if entry.turns else None,
@@ -176,17 +179,17 @@ def _row(entry: Entry) -> list:
 def _entry(path: str, row: list) -> Entry:
     sha256, kind, name, aliases, keys, refs, location, flags, forgotten, broken, turns = row
     return Entry(
-        path,
-        sha256,
-        kind,
-        name,
-        tuple(aliases),
-        tuple(keys),
-        tuple(Ref(type_, target, bool(secret)) for type_, target, secret in refs),
-        location,
-        bool(flags & 1),
-        bool(flags & 2),
-        forgotten,
-        broken,
-        tuple(turns) if turns else None,
+        path=path,
+        sha256=sha256,
+        kind=kind,
+        name=name,
+        aliases=tuple(aliases),
+        keys=tuple(keys),
+        refs=tuple(Ref(type_, target, bool(secret)) for type_, target, secret in refs),
+        location=location,
+        pinned=bool(flags & _PINNED),
+        secret=bool(flags & _SECRET),
+        forgotten=forgotten,
+        broken=broken,
+        turns=tuple(turns) if turns else None,
     )

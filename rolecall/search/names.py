@@ -6,11 +6,15 @@ without a possessive ending, whatever the case, the apostrophes and the normal f
 
 from __future__ import annotations
 
+import itertools
+import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rolecall.search.analysis import Analyzer, Word, words
+
+_PLAIN = re.compile(r"[A-Za-z0-9 ]+")
 
 COVERS = 0.6  # the share of a query's content words a name must cover for the lists of names to join the ranking
 
@@ -45,16 +49,15 @@ class NameTable:
     def __init__(self, names: Iterable[Name], analyzer: Analyzer | None = None) -> None:
         """`analyzer` says which words are stop words: a name that is one (`Will`) counts only as it is written."""
         self._analyzer = analyzer or Analyzer()
-        self._first: dict[str, list[tuple[tuple[str, ...], list[Name]]]] = {}
-        spelled: dict[tuple[str, ...], list[Name]] = {}
+        self._spelled: dict[tuple[str, ...], list[Name]] = {}
+        lengths: dict[str, set[int]] = {}
         for name in names:
             key = _key(name.text)
             if key and not (len(key) == 1 and len(key[0]) == 1 and key[0].isascii()):
-                spelled.setdefault(key, []).append(name)
-        for key, same in spelled.items():
-            self._first.setdefault(key[0], []).append((key, same))
-        for group in self._first.values():
-            group.sort(key=lambda pair: -len(pair[0]))
+                self._spelled.setdefault(key, []).append(name)
+                lengths.setdefault(key[0], set()).add(len(key))
+        # For each first word, how many words the names have that begin with it: the longest first.
+        self._lengths = {first: sorted(found, reverse=True) for first, found in lengths.items()}
 
     def mentions(self, text: str, *, secrets: bool = False) -> list[Mention]:
         """Every mention, in order, none inside another; several entries of one name give a mention each."""
@@ -70,18 +73,23 @@ class NameTable:
         return found
 
     def _longest(self, text: str, tokens: list[Word], at: int, secrets: bool) -> tuple[int, list[Name]]:
+        """(words taken, names) of the longest name that begins at a word; its last word may carry a possessive ending."""
         word = tokens[at]
-        candidates = self._first.get(word.text, [])
-        if word.stem != word.text:
-            candidates = candidates + self._first.get(word.stem, [])
-        for key, names in sorted(candidates, key=lambda pair: -len(pair[0])) if len(candidates) > 1 else candidates:
-            if not _matches(key, tokens, at):
+        lengths = self._lengths.get(word.text, ())
+        if word.stem != word.text and 1 in self._lengths.get(word.stem, ()):
+            lengths = [*lengths, 1]
+        for length in lengths:
+            stretch = tokens[at : at + length]
+            if len(stretch) < length or not _together(stretch):
                 continue
-            last = tokens[at + len(key) - 1]
-            written = text[word.start : last.end]
-            kept = [n for n in names if (secrets or not n.hidden) and self._meant(n.text, key, written)]
-            if kept:
-                return len(key), kept
+            written = tuple(token.text for token in stretch)
+            bare = (*written[:-1], stretch[-1].stem)
+            for key in (written, bare) if bare != written else (written,):
+                names = self._spelled.get(key, ())
+                said = text[word.start : stretch[-1].end]
+                kept = [n for n in names if (secrets or not n.hidden) and self._meant(n.text, key, said)]
+                if kept:
+                    return length, kept
         return 0, []
 
     def _meant(self, name: str, key: tuple[str, ...], written: str) -> bool:
@@ -111,23 +119,14 @@ class NameTable:
         return by_name, [p for p in dict.fromkeys(m.path for m in found if m.alias) if p not in by_name]
 
 
-def _matches(key: tuple[str, ...], tokens: list[Word], at: int) -> bool:
-    """Whether a name's words stand at a place; its last word may carry a possessive ending."""
-    end = at + len(key)
-    if end > len(tokens) or any(tokens[at + i].text != part for i, part in enumerate(key[:-1])):
-        return False
-    last = tokens[end - 1]
-    if key[-1] not in (last.text, last.stem):
-        return False
-    # In a script without spaces a name is a run of characters: nothing may stand between them.
-    return all(
-        a.end == b.start
-        for a, b in zip(tokens[at:end], tokens[at + 1 : end], strict=False)
-        if b.unspaced and a.unspaced
-    )
+def _together(stretch: list[Word]) -> bool:
+    """In a script without spaces a name is a run of characters: nothing may stand between them."""
+    return all(a.end == b.start for a, b in itertools.pairwise(stretch) if a.unspaced and b.unspaced)
 
 
 def _key(name: str) -> tuple[str, ...]:
+    if _PLAIN.fullmatch(name):
+        return tuple(name.casefold().split())
     return tuple(word.text for word in words(_nfc(name)))
 
 

@@ -13,6 +13,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from rolecall.campaign import kinds, secrets
 from rolecall.campaign.documents import Document, parse
@@ -52,8 +53,7 @@ class Passage:
     date: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Ref:
+class Ref(NamedTuple):
     """A file's tie to an entry: the field it stands in (`link` for a wikilink in the prose) and the name it gives."""
 
     type: str

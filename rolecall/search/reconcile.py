@@ -86,7 +86,7 @@ class Update:
 
     def _drop(self, path: str) -> None:
         self._gone.append(path)
-        if len(self.old.digests.get(path, ())) > 1:
+        if len(self.old.digests(path)) > 1:
             self.gone_marks.append(weights.mark_path(path))
             self.touched = True
 
@@ -125,14 +125,14 @@ class Update:
         entry = self.old[path] if path in self.old else entry_of(passages_of(path, b""), "")
         self._entries[path] = replace(entry, broken=reason, sha256="")
         self._stamps[path] = stamp
-        self._digests[path] = self.old.digests.get(path, [])
+        self._digests[path] = self.old.digests(path)
 
     # -- passages that differ
 
     def _differing(self, file: FilePassages, story: weights.Story | None) -> Iterator[weights.Doc]:
         """The passages of a file that are new or differ; what stood in their place is marked as gone."""
         marks = _marks(file)
-        before = self.old.digests.get(file.path, [])
+        before = self.old.digests(file.path)
         after = [weights.digest(*marks)]
         for passage in file.passages:
             after.append(story.digest(passage) if story and passage in story else weights.digest_of(passage))
@@ -162,8 +162,8 @@ class Update:
 
     def _story(self) -> Iterator[weights.Doc]:
         """Changed chapters and those beside them, whose first or last turns may have got other neighbours."""
-        before = self.old.chapters()
-        told = {p: row[10][0] for p, row in self.old.rows.items() if row[1] == "story" and row[10]}
+        told = dict(self.old.chapters)
+        before = sorted(told, key=lambda path: (told[path], path))
         for path in [*self._gone, *self._entries]:
             told.pop(path, None)
         told |= {p: self._entries[p].turns[0] for p in self._chapters if self._entries[p].turns}

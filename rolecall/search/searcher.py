@@ -309,11 +309,9 @@ class Search:
         held = self._table
         if held is None or held[0] is not catalogue:
             names = []
-            for path, entry in catalogue.items():
-                if entry.kind in NAMELESS or entry.withheld:
-                    continue
-                names.append(Name(path, entry.name, False, entry.secret))
-                names += [Name(path, alias, True, entry.secret) for alias in entry.aliases]
+            for path, name, aliases, secret in catalogue.names():
+                names.append(Name(path, name, False, secret))
+                names += [Name(path, alias, True, secret) for alias in aliases]
             held = self._table = (catalogue, NameTable(names, self.analyzer))
         return held[1]
 
