@@ -47,9 +47,7 @@ def pick(search: Search, state: Document, action: str, recent: tuple[Told, ...])
 
     for path in search.ties.named(state.text("location")):
         add(search.catalogue[path], ACTIVE, "the scene is set there")
-    keys = NameTable(
-        (Name(path, key) for path, entry in search.catalogue.items() for key in entry.keys), search.analyzer
-    )
+    keys = NameTable(Name(path, key) for path, entry in search.catalogue.items() for key in entry.keys)
     for text, why in _texts(state, action, recent):
         for entry in _mentioned(search, text):
             add(entry, ACTIVE, why)

@@ -21,7 +21,7 @@ _PROMISE = re.compile(
 _QUOTED = re.compile(r"[\"“„«]([^\"“”„«»]{2,})[\"”»]|‘([^‘’]{2,})’")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-_SENTENCE = re.compile(r"(?<=[.!?…。！？])[\"”’»)]*\s+|(?<=[。！？])|\n+")
+_SENTENCE = re.compile(r"(?<=[.!?…])\s+|(?<=[.!?…][\"”’»)])\s+|(?<=[。！？])|\n+")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 
 # Number words up to twelve, and words that carry nothing by themselves.

@@ -1,8 +1,7 @@
 """The order of loss: what leaves a prompt that is too long, and in which order. Pure.
 
 Wild cards first, then enrichment, anticipatory, the oldest recent turns down to two, and active passages from the lowest
-rank. Never the Campaign State, the pinned, the directive or the action. A model with a small budget (the embedded one)
-may lose, after all of that, the last recent turns and the oldest journal lines of the Campaign State as shown.
+rank. Never the Campaign State, the pinned, the directive or the action.
 """
 
 from __future__ import annotations

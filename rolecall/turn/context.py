@@ -23,14 +23,13 @@ from rolecall.models import tokens
 from rolecall.models.messages import Message, Request, Text, Tool
 from rolecall.models.provider import Profile
 from rolecall.search.searcher import Search
+from rolecall.turn import smallprompt
 from rolecall.turn.budget import Priced, fit
 
 ENTRY = 2400  # characters of an entry as a passage; the narrator can `read` the rest
 ARCS = 8  # open arcs that are shown
 MAX_TOKENS = 1500  # tokens an answer may have
-SMALL = 2000  # a budget below this is a small model's
-SMALL_ENTRY = 600  # characters of an entry for a small model
-SMALL_TOKENS = 280  # tokens of a small model's answer
+SMALL = 2000  # tokens: a model with a smaller budget is told the story its own way
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,33 +133,36 @@ def assemble(
     sources: Sources, profile: Profile, offers: tuple[Tool, ...], correct: Callable[[str, int], int]
 ) -> Prompt:
     """The prompt for one model. `correct` turns a budget of real tokens into estimated ones for a spec."""
-    small = profile.budget is not None and profile.budget < SMALL
     budget = correct(profile.spec, min(sources.budget, profile.budget or sources.budget))
+    if profile.budget is not None and profile.budget < SMALL:
+        return _small(sources, budget)
     offers = offers if profile.tools else ()
-    told_when = _conditions(sources, tools=profile.tools, small=small)
-    spoken = [i for i in sources.instructions if i.when in told_when]
+    spoken = [i for i in sources.instructions if i.when in _conditions(sources, tools=profile.tools)]
     system = "\n\n".join(i.text for i in spoken)
-    style = [] if small else [m for m in sources.prose if m.default]
-    passages = [*_recent(sources), *_arc_lines(sources, small), *sources.passages]
-    if small:
-        passages = [_shortened(p) for p in passages]
-    answer = SMALL_TOKENS if small else MAX_TOKENS
-    frame = _price(_request(system, style, sources, [], views.text(sources.state), offers, answer))
-    passages = fit(passages, frame, budget)
+    style = [m for m in sources.prose if m.default]
     state = views.text(sources.state)
-    if small:
-        passages, state = _squeezed(sources, passages, state, frame, budget)
-    request = _request(system, style, sources, passages, state, offers, answer)
+    passages = [*_recent(sources), *_arc_lines(sources), *sources.passages]
+    frame = _price(_request(system, style, sources, [], state, offers))
+    passages = fit(passages, frame, budget)
+    request = _request(system, style, sources, passages, state, offers)
     return Prompt(request, (*_fixed(spoken, style, sources, state), *passages), _price(request))
+
+
+def _small(sources: Sources, budget: int) -> Prompt:
+    spoken = [i for i in sources.instructions if i.when == "small-model"]
+    instruction = "\n\n".join(i.text for i in spoken)
+    request, passages = smallprompt.assemble(
+        instruction, sources.state, sources.told, list(sources.passages), sources.action, budget
+    )
+    rows = _fixed(spoken, [], sources, views.text(sources.state))
+    return Prompt(request, (*rows, *passages), _price(request))
 
 
 def _price(request: Request) -> int:
     return tokens.estimate_request(request)
 
 
-def _conditions(sources: Sources, *, tools: bool, small: bool) -> set[str]:
-    if small:
-        return {"small-model"}
+def _conditions(sources: Sources, *, tools: bool) -> set[str]:
     told_when = {"always"}
     if tools:
         told_when.add("tools")
@@ -190,9 +192,9 @@ def _recent(sources: Sources) -> list[Priced]:
     return found[::-1]
 
 
-def _arc_lines(sources: Sources, small: bool) -> list[Priced]:
+def _arc_lines(sources: Sources) -> list[Priced]:
     found = []
-    for rank, arc in enumerate(sources.arcs[: 1 if small else ARCS]):
+    for rank, arc in enumerate(sources.arcs):
         said = [f"{arc.name} ({'quest' if arc.stage else 'arc'}, {arc.status})"]
         said += [arc.question] if arc.question and arc.question != arc.name else []
         said += [f"At stake: {arc.stakes}"] if arc.stakes else []
@@ -200,41 +202,6 @@ def _arc_lines(sources: Sources, small: bool) -> list[Priced]:
         text = "- " + " · ".join(said)
         found.append(Priced(arc.path, 1, "arc", "an open arc", "open arcs", text, tokens.estimate(text), rank))
     return found
-
-
-def _shortened(passage: Priced) -> Priced:
-    text = _clipped(passage.text, SMALL_ENTRY)
-    return Priced(
-        passage.path,
-        passage.line,
-        passage.owner,
-        passage.reason,
-        passage.position,
-        text,
-        tokens.estimate(text),
-        passage.rank,
-    )
-
-
-def _squeezed(
-    sources: Sources, passages: list[Priced], state: str, frame: int, budget: int
-) -> tuple[list[Priced], str]:
-    """For a small budget: let go of the recent turns from the oldest on, then of the oldest journal lines as shown."""
-    over = frame + sum(p.tokens for p in passages if p.kept) - budget
-    for index, passage in enumerate(passages):
-        if over > 0 and passage.owner == "recent" and passage.kept:
-            over -= passage.tokens
-            passages[index] = Priced(*(getattr(passage, name) for name in Priced.__slots__[:-1]), kept=False)
-    lines = journal.lines_of(sources.state)
-    while over > 0 and lines:
-        over -= tokens.estimate(lines[0].raw) + 1
-        state = (
-            state.replace(lines[0].raw + "\n", "", 1)
-            if lines[0].raw + "\n" in state
-            else state.replace(lines[0].raw, "", 1)
-        )
-        lines = lines[1:]
-    return passages, state
 
 
 _TITLES = (("recent turns", "The story so far"), (BEFORE, "Before the scene"), (BESIDE, "Beside the characters"))
@@ -247,7 +214,6 @@ def _request(
     passages: list[Priced],
     state: str,
     offers: tuple[Tool, ...],
-    max_tokens: int,
 ) -> Request:
     kept = [p for p in passages if p.kept]
     world = "\n\n".join(p.text for p in kept if p.position == "world")
@@ -260,7 +226,7 @@ def _request(
     parts += [f"# Style, {module.place}\n\n{module.text}" for module in style]
     parts.append(f"# The action\n\nTurn: {turn_id(sources.turn)}\n\n{sources.action}")
     said = Message("user", (Text("\n\n".join(parts), cache=bool(offers)),))
-    return Request((Text(stable, cache=True),), (said,), offers, max_tokens)
+    return Request((Text(stable, cache=True),), (said,), offers, MAX_TOKENS)
 
 
 def _fixed(spoken: list[Instruction], style: list[ProseModule], sources: Sources, state: str) -> list[Priced]:
