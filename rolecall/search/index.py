@@ -162,7 +162,10 @@ def create(folder: Path) -> Index:
 
 
 def open_index(folder: Path) -> Index:
-    """The index in a folder this program made; any exception means that it is damaged."""
+    """The index in a folder this program made; any exception means that it is damaged.
+
+    A state once searched is held in memory whole, and stays whatever becomes of the files.
+    """
     return Index(_Storage(str(folder)))
 
 
