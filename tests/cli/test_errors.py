@@ -1,0 +1,201 @@
+"""Every fault a user can cause is one clear line, exit code 1, nothing lost, no traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_playing import files_of
+from tests.conftest import REPOSITORY, Ran
+from tests.loopback.replies import Reply
+
+
+def is_one_clear_line(ran: Ran, *words: str) -> bool:
+    """One `Error:` line (and perhaps a hint) with these words, exit 1, no traceback, no key."""
+    lines = [line for line in ran.err.splitlines() if line]
+    errors = [line for line in lines if line.startswith("Error: ")]
+    assert ran.code == 1, ran
+    assert len(errors) == 1 and "Traceback" not in ran.err and "sk-" not in ran.err, ran.err
+    assert all(word in ran.err for word in words), (words, ran.err)
+    return True
+
+
+def test_no_campaign(rolecall, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for command in (("status",), ("play",), ("turn", "I go."), ("search", "x"), ("check",), ("fold",), ("index",)):
+        assert is_one_clear_line(rolecall(*command), "no campaign", "rolecall new")
+    assert is_one_clear_line(rolecall("-C", tmp_path, "status"), "not a campaign")
+
+
+def test_bad_settings_name_the_line(rolecall, campaign):
+    settings = campaign / "rolecall.yaml"
+    good = settings.read_text()
+    cases = {
+        "format: 9": ("rolecall.yaml:", "format: 9"),
+        "format: 1\nname: a: b": ("rolecall.yaml:2:", "colon"),
+        "format: 1\nname: x\nname: y": ("rolecall.yaml:3:", "second time"),
+        "format: 1\nmodels:\n  storyteller: x": ("rolecall.yaml:3:", "not a role", "narrator"),
+        "format: 1\nmemory: {fold_at: soon}": ("rolecall.yaml:2:", "fold_at", "3500"),
+        "format: 1\ngit: maybe": ("rolecall.yaml:2:", "auto"),
+        "": ("rolecall.yaml:1:", "empty"),
+    }
+    for text, words in cases.items():
+        settings.write_text(text)
+        assert is_one_clear_line(rolecall("-C", campaign, "status"), *words)
+    settings.write_bytes(b"\xff\xfe" + good.encode("utf-16-le"))
+    assert is_one_clear_line(rolecall("-C", campaign, "status"), "UTF-8")
+
+
+STATES = {
+    "colon": ("---\nname: a: b\n---\n\n## Journal\n", "campaign-state.md:2:"),
+    "twice": ("---\nname: a\nname: b\n---\n\n## Journal\n", "campaign-state.md:3:"),
+    "unclosed": ("---\nname: a\n\n## Journal\n", "never closed"),
+    "two journals": ("---\nname: a\n---\n\n## Journal\n\n- T0001 x\n\n## Journal\n", "campaign-state.md:9:"),
+}
+
+
+@pytest.mark.parametrize("fault", STATES)
+def test_a_broken_campaign_state_stops_the_turn_before_a_model_is_asked(rolecall, campaign, loopback, monkeypatch, fault):
+    for name, value in loopback.environ("openai").items():
+        monkeypatch.setenv(name, value)
+    text, words = STATES[fault]
+    (campaign / "campaign-state.md").write_text(text)
+    before = files_of(campaign)
+    assert is_one_clear_line(rolecall("-C", campaign, "turn", "I go."), words)
+    assert files_of(campaign) == before
+    assert loopback.bodies == []
+
+
+def test_a_campaign_state_that_is_not_utf8_or_missing(rolecall, campaign, script, story):
+    state = campaign / "campaign-state.md"
+    data = state.read_bytes()
+    state.write_bytes(data.replace(b"name: Campaign", b"name: Caf\xe9"))
+    assert is_one_clear_line(rolecall("-C", campaign, "turn", "I go.", "--model", script(story)), "campaign-state.md:2:", "UTF-8")
+    state.unlink()
+    assert is_one_clear_line(rolecall("-C", campaign, "turn", "I go.", "--model", script(story)), "campaign-state.md", "no such file")
+
+
+def test_a_latin1_byte_in_the_body_survives_a_turn(rolecall, campaign, script, story):
+    state = campaign / "campaign-state.md"
+    state.write_bytes(state.read_bytes().replace(b"The evening boat", b"The caf\xe9 boat"))
+    assert rolecall("-C", campaign, "turn", "I go.", "--model", script(story)).code == 0
+    assert b"The caf\xe9 boat" in state.read_bytes()
+
+
+def test_a_broken_entry_is_withheld_and_the_turn_goes_on(rolecall, campaign, script, story):
+    pasco = campaign / "characters/old-pasco.md"
+    pasco.write_text("---\nname: Old: Pasco\n---\n")
+    assert rolecall("-C", campaign, "turn", "I greet Pasco.", "--model", script(story)).code == 0
+    assert pasco.read_text() == "---\nname: Old: Pasco\n---\n"
+    ran = rolecall("-C", campaign, "check")
+    assert ran.code == 1 and "characters/old-pasco.md:2:" in ran.out
+    assert any("old-pasco" in w for w in json.loads(rolecall("-C", campaign, "status", "--json").out)["warnings"])
+
+
+@pytest.mark.parametrize("protocol", ["openai", "anthropic"])
+def test_a_wrong_key_model_or_server(rolecall, campaign, loopback, monkeypatch, protocol):
+    before = files_of(campaign)
+    key = f"{protocol.upper()}_API_KEY"
+    assert is_one_clear_line(rolecall("-C", campaign, "turn", "I go.", "--model", f"{protocol}/some-model"), key)
+    for name, value in loopback.environ(protocol).items():
+        monkeypatch.setenv(name, value)
+    chosen = ("turn", "I go.", "--model", f"{protocol}/some-model")
+    loopback.answer(Reply(status=401, message="bad key sk-loopback-openai-0123456789"))
+    assert is_one_clear_line(rolecall("-C", campaign, *chosen), key)
+    loopback.answer(Reply(status=404, message="no such model"))
+    assert is_one_clear_line(rolecall("-C", campaign, *chosen), f"{protocol}/some-model")
+    loopback.answer(Reply(status=500, message="sorry"))
+    assert is_one_clear_line(rolecall("-C", campaign, *chosen), "500")
+    monkeypatch.setenv(f"{protocol.upper()}_BASE_URL", "http://127.0.0.1:9/v1")
+    assert is_one_clear_line(rolecall("-C", campaign, *chosen), "127.0.0.1:9")
+    assert files_of(campaign) == before
+
+
+def test_specs_and_names_are_corrected(rolecall, campaign, script, story):
+    assert is_one_clear_line(rolecall("-C", campaign, "turn", "I go.", "--model", "antropic/x"), "anthropic")
+    assert is_one_clear_line(rolecall("-C", campaign, "turn", "I go.", "--model", "narator=ollama/x"), "narrator")
+    assert is_one_clear_line(rolecall("-C", campaign, "turn", "I go.", "--model", "scripted:/nope.yaml"), "/nope.yaml")
+    assert is_one_clear_line(rolecall("-C", campaign, "show", "Old Pascoe"), "Old Pasco")
+    assert is_one_clear_line(rolecall("-C", campaign, "turn", "  ", "--model", script(story)), "empty")
+    for command, word in ((("stauts",), "status"), (("list", "charcter"), "character"), (("list", "--where", "x"), "FIELD=VALUE")):
+        ran = rolecall("-C", campaign, *command)
+        assert ran.code == 2 and word in ran.err and "Traceback" not in ran.err
+
+
+def test_new_never_overwrites(rolecall, campaign, tmp_path):
+    before = files_of(campaign)
+    assert is_one_clear_line(rolecall("new", campaign), "campaign already")
+    full = tmp_path / "full"
+    full.mkdir()
+    (full / "novel.md").write_text("mine")
+    assert is_one_clear_line(rolecall("new", full), "novel.md", "--adopt")
+    (tmp_path / "file").write_text("x")
+    assert is_one_clear_line(rolecall("new", tmp_path / "file"), "file")
+    assert files_of(campaign) == before and (full / "novel.md").read_text() == "mine"
+
+
+def test_adopting_a_folder_changes_no_file_of_it(rolecall, tmp_path):
+    vault = tmp_path / "vault"
+    (vault / "People").mkdir(parents=True)
+    (vault / "People/Sera.md").write_bytes(b"\xef\xbb\xbf---\r\nname: Sera\r\n---\r\nA sailor")
+    (vault / "broken.md").write_text("---\nname: a: b\n---\n")
+    before = files_of(vault)
+    assert rolecall("new", "--adopt", vault).code == 0
+    after = files_of(vault)
+    assert {p: after[p] for p in before} == before
+    assert "Sera" in rolecall("-C", vault, "list").out
+    assert is_one_clear_line(rolecall("new", "--adopt", vault), "campaign already")
+
+
+def test_a_full_disk_and_a_read_only_folder(rolecall, campaign, script, story, monkeypatch):
+    from rolecall.campaign import files
+
+    class Refusing(files.FileSystem):
+        def __init__(self, number: int) -> None:
+            self.number = number
+
+        def write(self, fd: int, data: bytes) -> int:
+            raise OSError(self.number, os.strerror(self.number))
+
+    before = files_of(campaign)
+    for number, words in ((28, "the disk is full"), (30, "read-only"), (13, "permission denied")):
+        monkeypatch.setattr(files, "fs", Refusing(number))
+        assert is_one_clear_line(rolecall("-C", campaign, "turn", "I go.", "--model", script(story)), words)
+        monkeypatch.undo()
+        assert files_of(campaign) == before
+
+
+def test_a_reader_that_goes_away_is_no_fault(campaign):
+    command = f"{sys.executable} -m rolecall -C {campaign} search bell --limit 50 | head -n 1"
+    ran = subprocess.run(command, shell=True, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(REPOSITORY)})
+    assert "Traceback" not in ran.stderr and ran.stdout.count("\n") == 1
+
+
+def test_terminal_escapes_never_reach_the_terminal(rolecall, campaign, script):
+    (campaign / "lore").mkdir()
+    (campaign / "lore/evil.md").write_bytes(b"Evil quill \x1b]0;pwned\x07 \x1b[31mred\x1b[0m \xc2\x9b31m text\n")
+    spec = script('- text: "Red \\e[31mink\\e[0m and \\a bell."\n')
+    for command in (("search", "quill"), ("show", "evil"), ("turn", "I \x1b[1mgo.", "--model", spec), ("show", "campaign-state.md")):
+        ran = rolecall("-C", campaign, *command)
+        assert not any(c in ran.out + ran.err for c in "\x1b\x07\x9b"), command
+    assert b"\x1b" not in b"".join(files_of(campaign)[p] for p in files_of(campaign) if p != "lore/evil.md")
+
+
+def test_keys_are_in_no_file_and_no_output(rolecall, campaign, loopback, monkeypatch):
+    key = "sk-very-secret-0123456789abcdef"
+    for name, value in loopback.environ("openai").items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    out = ""
+    for command in (("turn", "I go."), ("models",), ("models", "--json"), ("context", "I go."), ("context", "--last"), ("status",)):
+        ran = rolecall("-C", campaign, *command)
+        out += ran.out + ran.err
+    loopback.answer(Reply(status=401, message=f"Incorrect API key provided: {key}"))
+    out += rolecall("-C", campaign, "turn", "I go on.").err
+    everything = b"".join(p.read_bytes() for p in Path(campaign).rglob("*") if p.is_file())
+    assert key not in out and key.encode() not in everything

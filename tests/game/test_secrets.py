@@ -1,0 +1,102 @@
+"""Secrets by not sending them: a canary in every secret place never reaches a narrator request or the player."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+CANARIES = [f"xyzzycanary{n}" for n in range(1, 10)]
+
+
+def put_canaries(root: Path) -> None:
+    """A canary in each kind of secret place, beside open words that make every one of these files be found."""
+    c = CANARIES
+    arc = root / "arcs/who-rang-the-drowned-bell.md"
+    arc.write_text(arc.read_text().replace("truth: ", f"truth: {c[0]} "))
+    (root / "characters/nan.md").write_text(
+        f"---\nname: Nan Quill\nkind: character\nlocation: Skerrow Quay\nsecret: {c[1]} quill\nSecret: {c[2]}\n"
+        "relationships:\n  - {with: Old Pasco, nature: friend, secret: " + c[8] + "}\n---\n"
+        f"She sells quills on Skerrow Quay.\n\n## Secret\n\n{c[3]} quills\n\n### Deeper\n\n{c[3]}\n\n## Habits\n\nQuills.\n\n"
+        f"## **GM-only**\n\n{c[4]} quills\n"
+    )
+    (root / "lore/hidden.md").parent.mkdir(exist_ok=True)
+    (root / "lore/hidden.md").write_text(f"---\nname: The Hidden Quill\nvisibility: secret\n---\n{c[5]} quills and Skerrow Quay\n")
+    (root / "dm/seeds.md").write_text(f"Quills on Skerrow Quay: {c[6]}\n")
+    # A broken front matter is withheld whole: nobody can tell which of its lines are secret.
+    (root / "lore/broken.md").write_text(f"---\nname: Broken Quill\nsecret: {c[7]}: quills\n---\nQuills on Skerrow Quay {c[7]}\n")
+
+
+def leaks(text: str) -> list[str]:
+    return [c for c in CANARIES if c in text.casefold()]
+
+
+@pytest.mark.parametrize("protocol", ["openai", "anthropic"])
+def test_no_secret_is_in_any_request_of_the_narrator_layer(rolecall, campaign, loopback, monkeypatch, protocol):
+    put_canaries(campaign)
+    for name, value in loopback.environ(protocol).items():
+        monkeypatch.setenv(name, value)
+    actions = ["I ask Nan Quill about the hidden quill.", "I look for quills on Skerrow Quay.", "I think of the drowned bell."]
+    for action in actions * 2:  # every fifth turn of the storyteller searches
+        assert rolecall("-C", campaign, "turn", action).code == 0
+    sent = json.dumps(loopback.bodies, ensure_ascii=False)
+    assert "She sells quills" in sent
+    assert leaks(sent) == []
+
+
+def test_tools_never_hand_a_secret_to_the_narrator(rolecall, campaign, script):
+    put_canaries(campaign)
+    spec = script(
+        """
+- tools:
+    - {name: search, arguments: {query: quills, limit: 12}}
+    - {name: search, arguments: {query: xyzzycanary6 xyzzycanary7}}
+    - {name: read, arguments: {name: Nan Quill}}
+    - {name: read, arguments: {name: The Hidden Quill}}
+    - {name: read, arguments: {name: Who rang the drowned bell}}
+    - {name: read, arguments: {name: seeds}}
+    - {name: read, arguments: {name: Broken Quill}}
+    - {name: read, arguments: {name: ../../etc/passwd}}
+    - {name: append_history, arguments: {entry: The Hidden Quill, text: x}}
+- text: Quills everywhere.
+"""
+    )
+    hidden = (campaign / "lore/hidden.md").read_bytes()
+    assert rolecall("-C", campaign, "turn", "I buy quills.", "--model", spec).code == 0
+    said = "".join(p.read_text() for p in (campaign / ".rolecall/turns").rglob("*-narrator.json"))
+    assert "She sells quills" in said and "No entry is named" in said
+    assert leaks(said) == ["xyzzycanary6", "xyzzycanary7"]  # the words the model itself searched for come back in its call
+    assert (campaign / "lore/hidden.md").read_bytes() == hidden
+
+
+PLAYER_COMMANDS = [
+    ("status",), ("status", "--json"), ("list",), ("list", "--json"), ("list", "dm"), ("list", "character", "--where", "secret=xyzzycanary2 quill"),
+    ("show", "Nan Quill"), ("show", "Nan Quill", "--json"), ("show", "characters/nan.md"), ("show", "The Hidden Quill"),
+    ("show", "Who rang the drowned bell"), ("show", "dm/seeds.md"), ("show", "Broken Quill"), ("show", "lore/broken.md"),
+    ("search", "quills"), ("search", "quills", "--limit", "50", "--json"), ("search", "xyzzycanary7"), ("search", "hidden quill"),
+    ("context", "I ask Nan Quill about quills"), ("context", "I ask about quills", "--json"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", PLAYER_COMMANDS, ids=" ".join)
+def test_no_command_shows_the_player_a_secret(rolecall, campaign, command):
+    put_canaries(campaign)
+    ran = rolecall("-C", campaign, *command)
+    asked = " ".join(command)
+    assert [c for c in leaks(ran.out + ran.err) if c not in asked] == []
+
+
+def test_the_writer_sees_them_with_secrets(rolecall, campaign):
+    put_canaries(campaign)
+    assert "xyzzycanary2" in rolecall("-C", campaign, "show", "Nan Quill", "--secrets").out
+    assert "xyzzycanary6" in rolecall("-C", campaign, "show", "The Hidden Quill", "--secrets").out
+    assert "xyzzycanary7" in rolecall("-C", campaign, "search", "xyzzycanary7", "--secrets").out
+    assert "xyzzycanary1" in rolecall("-C", campaign, "status", "--secrets").out
+
+
+def test_the_player_in_a_pipe_sees_none(rolecall, campaign, script):
+    put_canaries(campaign)
+    said = "/status\n/show Nan Quill\n/show The Hidden Quill\n/search quills\nI buy a quill.\n"
+    ran = rolecall("-C", campaign, "play", "--model", script("- text: Sold."), input=said)
+    assert leaks(ran.out + ran.err) == []
