@@ -1,0 +1,145 @@
+"""The numbers of the README, measured: run `python tests/benchmarks/figures.py`.
+
+Each is a median over several runs of the real thing on a generated campaign of 5,000 entries and 3,000 told turns;
+comparisons are paired (the two in turn, the ratio pair by pair). Nothing here is a test: a busy machine is slow.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(REPOSITORY))
+
+ENTRIES, TURNS, CHAPTER = 5000, 3000, 50
+
+
+def timed(action: Callable[[], object]) -> float:
+    """Milliseconds an action takes."""
+    begin = time.perf_counter()
+    action()
+    return (time.perf_counter() - begin) * 1000
+
+
+def command(*arguments: str, environ: dict[str, str] | None = None, code: str = "") -> float:
+    """Milliseconds a whole process takes; `code` instead of the `rolecall` command when given."""
+    line = [sys.executable, "-c", code] if code else [sys.executable, "-m", "rolecall", *arguments]
+    env = {**os.environ, "PYTHONPATH": str(REPOSITORY), **(environ or {})}
+    return timed(lambda: subprocess.run(line, check=True, capture_output=True, env=env))
+
+
+def median(values: list[float]) -> str:
+    """A median with its range."""
+    return f"{statistics.median(values):,.0f} ms ({min(values):,.0f}-{max(values):,.0f})"
+
+
+def grown(root: Path) -> None:
+    """A campaign of 5,000 entries and 3,000 told turns in one folder, written plainly."""
+    from tests.benchmarks.grown import write
+
+    write(root, ENTRIES, TURNS, CHAPTER)
+
+
+def help_ratio() -> str:
+    """`rolecall --help` against a bare import of click, in turn."""
+    ratios = []
+    for _ in range(15):
+        bare = command(code="import click")
+        ratios.append(command("--help") / bare)
+    return f"{statistics.median(ratios):.2f} times ({min(ratios):.2f}-{max(ratios):.2f})"
+
+
+def reconcile(root: Path) -> str:
+    """Nothing changed: a new Search each time, as a command makes it, in a running process."""
+    from rolecall.campaign.folder import open_campaign
+    from rolecall.search.searcher import Search
+
+    return median([timed(Search(open_campaign(root)).refresh) for _ in range(21)])
+
+
+def cold_turn(root: Path, script: Path) -> str:
+    """The whole `turn` command with a scripted model (no SDK is imported)."""
+    spec = f"scripted:{script}"
+    return median([command("-C", str(root), "turn", "I go on.", "--model", spec) for _ in range(9)])
+
+
+def warm_turns(root: Path, script: Path, count: int, delay_ms: int) -> tuple[str, str]:
+    """Own work of a turn in a running process: the turn's time less what the model itself took; and its share."""
+    from rolecall.turn.lifecycle import Game, Listener
+
+    game = Game(root, models=[f"scripted:{script}"], environ={})
+    own, share = [], []
+    for number in range(count):
+        took = timed(lambda n=number: game.tell(f"I ask Name{n * 7} about the ledger.", Listener()))
+        own.append(took - delay_ms)
+        share.append(took / delay_ms * 100 - 100 if delay_ms else 0.0)
+    return median(own[1:]), f"{statistics.median(share[1:]):.1f} %"
+
+
+def write_script(path: Path, delay: float) -> Path:
+    """A scripted model that takes `delay` seconds a turn, for every turn."""
+    text = f"- {{text: 'Sera looks at the ledger and says nothing.', chunk: 1000, delay: {delay}, tools: [{{name: append_journal, arguments: {{text: Sera was silent about the ledger.}}}}]}}\n"
+    path.write_text(text * 400)
+    return path
+
+
+def prompt_growth() -> str:
+    """Tokens of the prompt at turn 300 and at turn 3,000 of the same campaign, with the same action."""
+    from rolecall.campaign.folder import open_campaign
+    from rolecall.search.searcher import Search
+    from rolecall.turn import preview
+    from rolecall.turn.lifecycle import Game
+    from tests.benchmarks.grown import write
+
+    sizes = []
+    for turns in (300, 3000):
+        with tempfile.TemporaryDirectory() as place:
+            root = Path(place) / "campaign"
+            write(root, 1000, turns, CHAPTER)
+            campaign = open_campaign(root)
+            search = Search(campaign)
+            search.refresh()
+            game = Game(root, models=["scripted:/dev/null"], environ={})
+            said = preview.of(game, campaign, search, "I ask Name7 about the ledger in Place3.")
+            sizes.append(said["layers"][0]["tokens"])
+    return f"{sizes[0]:,} and {sizes[1]:,} tokens ({sizes[1] / sizes[0] * 100 - 100:+.1f} %)"
+
+
+def main() -> None:
+    """Measure and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a campaign of a tenth of the size")
+    options = parser.parse_args()
+    global ENTRIES, TURNS
+    if options.quick:
+        ENTRIES, TURNS = ENTRIES // 10, TURNS // 10
+    with tempfile.TemporaryDirectory() as place:
+        os.environ["XDG_CACHE_HOME"] = f"{place}/cache"
+        root = Path(place) / "campaign"
+        grown(root)
+        print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}, {ENTRIES:,} entries, {TURNS:,} turns\n")
+        build = command("-C", str(root), "index", "--rebuild")
+        rows = [("index of everything from nothing, whole command", f"{build / 1000:.1f} s")]
+        rows.append(("reconcile, nothing changed", reconcile(root)))
+        rows.append(("rolecall --help against import click", help_ratio()))
+        fast, slow = write_script(Path(place) / "fast.yaml", 0), write_script(Path(place) / "slow.yaml", 0.2)
+        rows.append(("cold `turn`, scripted model", cold_turn(root, fast)))
+        own, _ = warm_turns(root, fast, 41, 0)
+        rows.append(("own work of a turn, running process", own))
+        more, share = warm_turns(root, slow, 21, 200)
+        rows.append(("time beyond a 200 ms model, running process", f"{more}, {share}"))
+        rows.append(("prompt at turn 300 and 3,000", prompt_growth()))
+        for what, figure in rows:
+            print(f"| {what} | {figure} |")
+
+
+if __name__ == "__main__":
+    main()
