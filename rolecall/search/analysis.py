@@ -58,13 +58,11 @@ _MEMORY = 200_000
 
 
 @lru_cache(maxsize=1)
-def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """A word with its apostrophes; a stretch of unspaced script; one written character of it with its marks."""
-    letter = rf"[^\W_]|[{_MARKS}]"
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """A word with its apostrophes, and a stretch of unspaced script in it."""
     word = re.compile(rf"[\w{_MARKS}]+(?:[{APOSTROPHES}][\w{_MARKS}]+)*")
     unspaced = re.compile(rf"[{_UNSPACED}](?:[{_UNSPACED}]|[{_MARKS}])*")
-    cluster = re.compile(rf"(?:{letter})[{_MARKS}]*")
-    return word, unspaced, cluster
+    return word, unspaced
 
 
 def fold(text: str) -> str:
@@ -92,21 +90,33 @@ class Word:
 
 def words(text: str) -> Iterator[Word]:
     """The words of a text in order. Offsets count characters of the text as given (bring it to NFC first)."""
-    word, unspaced, cluster = _patterns()
+    word, unspaced = _patterns()
     for found in word.finditer(text):
         for start, end, alone in _stretches(found.group(), unspaced):
             start += found.start()
             end += found.start()
             if alone:
-                for one in cluster.finditer(text, start, end):
-                    spelling = fold(one.group())
-                    yield Word(one.start(), one.end(), spelling, spelling, True)
+                for one in _characters(text[start:end]):
+                    spelling = fold(one)
+                    yield Word(start, start + len(one), spelling, spelling, True)
+                    start += len(one)
             else:
                 for piece in re.finditer(r"[^_]+", text[start:end]):
                     spelling = fold(piece.group()).strip("'")
                     if plain := spelling.replace("'", ""):
                         stem = spelling.removesuffix("'s").replace("'", "")
                         yield Word(start + piece.start(), start + piece.end(), plain, stem or plain, False)
+
+
+def _characters(text: str) -> list[str]:
+    """The written characters of a stretch of unspaced script: letters with the marks on them."""
+    found: list[str] = []
+    for char in text:
+        if found and unicodedata.category(char).startswith("M"):
+            found[-1] += char
+        else:
+            found.append(char)
+    return found
 
 
 def _stretches(token: str, unspaced: re.Pattern[str]) -> Iterator[tuple[int, int, bool]]:
@@ -166,7 +176,7 @@ class Analyzer:
         for start, end, alone in _stretches(raw, unspaced):
             piece = raw[start:end]
             if alone:
-                singles = _patterns()[2].findall(piece)
+                singles = _characters(piece)
                 pairs = [a + b for a, b in itertools.pairwise(singles)]
                 index += singles + pairs
                 ask += pairs or singles

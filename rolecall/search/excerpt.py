@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from rolecall.search.analysis import Analyzer
+from rolecall.search.analysis import Analyzer, fold
 
 LENGTH = 240  # characters
 
@@ -37,7 +37,9 @@ def _around(line: str, wanted: set[str], analyzer: Analyzer, length: int) -> str
     at = 0
     for found in re.finditer(r"\S+", line):
         if wanted.intersection(analyzer.counts(found.group())):
-            at = max(0, min(found.start() - length // 3, len(line) - length))
+            # In a script without spaces the word stands somewhere inside a long run.
+            inside = [place for term in wanted if (place := fold(found.group()).find(term)) >= 0]
+            at = max(0, min(found.start() + min(inside, default=0) - length // 3, len(line) - length))
             break
     start = line.rfind(" ", 0, at) + 1 if at else 0
     if at - start > length // 3:

@@ -31,6 +31,10 @@ WAIT = 10.0  # seconds to wait for another process that is changing the index
 _HEADS_SECONDS = 2.0  # seconds to read the files' heads when there is no index at all
 
 
+class Busy(Exception):
+    """Somebody is building the index just now, and the wait is over."""
+
+
 class Keeper:
     """The state of one campaign's search. Safe to use from several threads: one updates while others read."""
 
@@ -174,7 +178,7 @@ class Keeper:
     # -- reading
 
     def search(self, terms: Iterable[str], **limits: object) -> list[Found]:
-        """`Index.search` on the newest state; any exception means that the index cannot be used."""
+        """`Index.search` on the newest state; any exception but Busy means that the index cannot be used."""
         for last in (False, True):
             with self._reading:
                 shelf = self._newest()
@@ -189,9 +193,15 @@ class Keeper:
         raise LookupError("there is no index that can be trusted")
 
     def _await_writers(self) -> None:
-        """Wait, for a while, until nobody is changing the index: no thread of ours, no other process."""
-        with self._updating, self._cabinet.lock(self._wait):
-            pass
+        """Wait until nobody is changing the index, no thread of ours and no other process; Busy when it takes too long."""
+        if not self._updating.acquire(timeout=self._wait):
+            raise Busy
+        try:
+            with self._cabinet.lock(self._wait) as held:
+                if not held:
+                    raise Busy
+        finally:
+            self._updating.release()
 
     def _open(self, shelf: Shelf) -> Index:
         from rolecall.search import index as engine

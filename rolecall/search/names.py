@@ -96,6 +96,9 @@ class NameTable:
         """A name that is a stop word of the language counts only with the capitals it has."""
         return len(key) > 1 or not self._analyzer.is_stop(key[0]) or written.startswith(_nfc(name))
 
+    def _is_stop(self, word: Word) -> bool:
+        return self._analyzer.is_stop(word.text) or self._analyzer.is_stop(word.stem)
+
     def named(self, query: str, *, secrets: bool = False) -> tuple[list[str], list[str]]:
         """(paths by name, paths by alias) of the entries a query asks for, in the order in which it names them.
 
@@ -106,14 +109,14 @@ class NameTable:
         found = self.mentions(query, secrets=secrets)
         if not found:
             return [], []
-        spans = {(m.start, m.end) for m in found}
-        content = covered = 0
+        covered_words = content_words = 0
         for word in words(query):
-            inside = any(start <= word.start < end for start, end in spans)
-            if inside or not (self._analyzer.is_stop(word.text) or self._analyzer.is_stop(word.stem)):
-                content += 1
-                covered += inside
-        if covered < COVERS * content:
+            if self._is_stop(word):
+                continue
+            content_words += 1
+            covered_words += any(m.start <= word.start < m.end for m in found)
+        # A query of stop words alone that is a name (`The Who`) is that name.
+        if covered_words < COVERS * content_words:
             return [], []
         by_name = list(dict.fromkeys(m.path for m in found if not m.alias))
         return by_name, [p for p in dict.fromkeys(m.path for m in found if m.alias) if p not in by_name]

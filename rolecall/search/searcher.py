@@ -22,7 +22,7 @@ from rolecall.errors import CampaignError, StorageError
 from rolecall.search import names, ranking, weights
 from rolecall.search.catalogue import NAMELESS, Catalogue
 from rolecall.search.excerpt import excerpt
-from rolecall.search.keeper import WAIT, Keeper
+from rolecall.search.keeper import WAIT, Busy, Keeper
 from rolecall.search.names import Mention, Name, NameTable
 from rolecall.search.passages import FilePassages, Passage, passages_of
 from rolecall.search.reconcile import Progress
@@ -65,6 +65,7 @@ class Search:
         self._ties: tuple[Catalogue, Ties] | None = None
         self._files: OrderedDict[str, tuple[bytes, FilePassages]] = OrderedDict()
         self._files_lock = threading.Lock()
+        self._scanned = False
 
     # -- state
 
@@ -73,6 +74,7 @@ class Search:
 
         StorageError when a folder of the campaign cannot be read: then nothing is changed.
         """
+        self._scanned = False
         return self._keeper.refresh(progress)
 
     def rebuild(self, progress: Progress | None = None) -> None:
@@ -85,8 +87,8 @@ class Search:
 
     @property
     def partial(self) -> bool:
-        """Whether answers come from the files and not from an index, and may be incomplete."""
-        return self._keeper.partial
+        """Whether answers come from the files and not from an index just now, and may be incomplete."""
+        return self._keeper.partial or self._scanned
 
     @property
     def trouble(self) -> str:
@@ -130,14 +132,19 @@ class Search:
         if keeper.ready() and not keeper.partial:
             for _ in range(2):
                 try:
-                    return self._from_index(ask, limit)
+                    hits = self._from_index(ask, limit)
+                    self._scanned = False
+                    return hits
                 except CampaignError:
                     raise
+                except Busy:
+                    break
                 except Exception as error:
                     keeper.distrust(error)
                     keeper.refresh()
                     if keeper.partial:
                         break
+        self._scanned = True
         return self._from_files(ask, limit)
 
     def mentions(self, text: str, secrets: bool = False) -> list[Mention]:
@@ -209,7 +216,7 @@ class Search:
         table = self._names()
         by_name, by_alias = table.named(ask.query, secrets=ask.secrets)
         mentioned = dict.fromkeys(m.path for m in table.mentions(ask.query, secrets=ask.secrets))
-        near = set(mentioned).union(*(self.neighbours(path, secrets=ask.secrets) for path in mentioned))
+        near = set().union(*(self.neighbours(path, secrets=ask.secrets) for path in mentioned))
         recent = sorted((key for key, turn in found.items() if turn is not None), key=lambda key: -found[key])
         lists = [
             ranking.Ranked([(path, 0) for path in by_name], ranking.NAME),

@@ -2,10 +2,10 @@
 
     python tests/benchmarks/locomo.py --data PATH/locomo5.json [--least 76]
 
-LoCoMo (Maharana et al., ACL 2024) has long conversations with questions and the turns that answer them; its data is not part of
-this repository. Each conversation becomes a campaign: a chapter a session with the session's date, a section a
-message, captions of shared pictures included. A question counts as answered when one of its evidence turns is among the ten (five)
-first passages that the real search returns. Questions whose evidence names no turn count as missed.
+LoCoMo (Maharana et al., ACL 2024) has long conversations with questions and the turns that answer them; its data is not
+part of this repository. Each conversation becomes a campaign: a chapter a session with the session's date, a section a
+message, captions of shared pictures included. A question counts as answered when one of its evidence turns is among the
+ten (five) first passages that the real search returns. Questions that name no turn as evidence are left out.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ def questions(talk: dict, numbers: dict[str, int]) -> list[Question]:
     for asked in talk["qa"]:
         ids = [one for text in asked.get("evidence", []) for one in re.findall(r"D\d+:\d+", text)]
         evidence = frozenset(numbers[one] for one in ids if one in numbers)
-        found.append(Question(str(asked["question"]), asked["category"], evidence))
+        if evidence:
+            found.append(Question(str(asked["question"]), asked["category"], evidence))
     return found
 
 
@@ -85,7 +86,9 @@ def main() -> int:
     """Print the table; 1 when recall at 10 over all questions is below `--least`."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="a LoCoMo JSON file")
-    parser.add_argument("--least", type=float, default=76.0, help="the recall at 10, in per cent, below which this fails")
+    parser.add_argument(
+        "--least", type=float, default=76.0, help="the recall at 10, in per cent, below which this fails"
+    )
     arguments = parser.parse_args()
     talks = json.loads(arguments.data.read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory() as folder:
