@@ -311,7 +311,7 @@ def _none_spoke(faults: list[ModelError]) -> ModelError:
     if len(faults) == 1 and settings:
         return settings[0]
     if len(faults) == 1:
-        return NoModel(faults[0].what, remedy="try again, or name another model with --model")
+        return NoModel(faults[0].what, remedy=faults[0].remedy or "try again, or name another model with --model")
     if len(settings) == len(faults):
         return ModelSettings("; ".join(str(fault) for fault in faults))
     return NoModel("every model failed: " + "; ".join(str(fault) for fault in faults))

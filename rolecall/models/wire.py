@@ -175,7 +175,7 @@ class Wire:
         """Our error for one of an SDK's or of the HTTP client's, in one line and without a key."""
         if isinstance(error, ModelError):
             return error
-        names = {kind.__name__ for kind in type(error).__mro__}
+        names = {kind.__name__ for one in (error, error and error.__cause__) for kind in type(one).__mro__}
         status = _status(error)
         if status:
             said = scrub(_said(error), self._secrets)

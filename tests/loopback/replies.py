@@ -16,7 +16,7 @@ class Reply:
     `stop` is the protocol's own word, derived if empty. `usage=None` sends none, `{}` counts characters.
     `cut_after` breaks the connection after so many bytes of the body; `malformed` sends a line that is no JSON in the
     middle. `delay` passes before the first byte, `headers_delay` even before the status, `chunk_delay` before each
-    piece of `chunk` characters. `done=False` leaves out the end mark, `finish=False` the stop reason.
+    piece of text (of `chunk` characters) but the first. `done=False` leaves out the end mark, `finish=False` the stop reason.
     `odd` sends OpenAI's tool fragments as sloppy servers do: "no-index", "same-index", "object" or "repeated-name".
     """
 
@@ -52,6 +52,11 @@ def sse(data: Any, event: str = "") -> bytes:
     name = f"event: {event}\n" if event else ""
     body = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
     return f"{name}data: {body}\n\n".encode()
+
+
+def is_text(event: bytes) -> bool:
+    """Whether this server-sent event carries a piece of visible text."""
+    return b'"text_delta"' in event or (b'"content": "' in event and b'"content": ""' not in event)
 
 
 def tool_texts(reply: Reply) -> list[tuple[str, str]]:

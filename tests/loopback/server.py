@@ -34,7 +34,7 @@ ReplyTo = Callable[[dict[str, Any]], Reply]
 
 @dataclass
 class Seen:
-    """One request, in the order of arrival. `state` is asked, sent, gone (they hung up) or cut (as scripted)."""
+    """One request, in the order of arrival; names of headers are in lower case. `state` is asked, sent, gone (they hung up) or cut (as scripted)."""
 
     number: int
     path: str
@@ -96,6 +96,11 @@ class Loopback:
         """The requests' bodies, in order of arrival; questions for the list of models left out."""
         return [seen.body for seen in self.requests if seen.path.startswith("POST")]
 
+    @property
+    def connections(self) -> int:
+        """How many connections were ever opened."""
+        return self._http.accepted
+
     def see(self, path: str, body: dict[str, Any], headers: dict[str, str]) -> tuple[Seen, Reply]:
         """Note a request and decide its answer."""
         with self._lock:
@@ -140,9 +145,11 @@ class _Server(ThreadingHTTPServer):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._connections: set[socket.socket] = set()
+        self.accepted = 0
 
     def process_request(self, request: Any, client_address: Any) -> None:
         self._connections.add(request)
+        self.accepted += 1
         super().process_request(request, client_address)
 
     def shutdown_request(self, request: Any) -> None:
@@ -166,7 +173,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def do_GET(self) -> None:
-        seen, _ = self.server.loopback.see(f"GET {self.path}", {}, dict(self.headers))
+        seen, _ = self.server.loopback.see(f"GET {self.path}", {}, self._named())
         if self.path.startswith("/v1/models"):
             entry = {"id": MODEL, "object": "model", "type": "model", "display_name": MODEL, "owned_by": "loopback"}
             entry |= {"created": 0, "created_at": "2026-01-01T00:00:00Z"}
@@ -180,7 +187,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)) or b"{}")
         anthropic = self.path.startswith("/v1/messages")
-        seen, reply = self.server.loopback.see(f"POST {self.path}", body, dict(self.headers))
+        seen, reply = self.server.loopback.see(f"POST {self.path}", body, self._named())
         try:
             state = self._answer(seen, reply, anthropic)
         except (Gone, OSError):
@@ -212,11 +219,12 @@ class _Handler(BaseHTTPRequestHandler):
         if reply.delay or reply.chunk_delay:
             self.wfile.flush()
         self._wait(reply.delay)
-        sent = 0
+        sent, spoken = 0, False
         for event in events:
-            if reply.chunk_delay:
+            if reply.chunk_delay and replies.is_text(event):
                 self.wfile.flush()
-                self._wait(reply.chunk_delay)
+                self._wait(reply.chunk_delay if spoken else 0)
+                spoken = True
             if reply.cut_after is not None and sent + len(event) >= reply.cut_after:
                 self._chunk(event[: reply.cut_after - sent])
                 self.wfile.flush()
@@ -253,6 +261,9 @@ class _Handler(BaseHTTPRequestHandler):
             if ready:
                 time.sleep(min(left, 0.01))
 
+    def _named(self) -> dict[str, str]:
+        return {name.lower(): value for name, value in self.headers.items()}
+
     def log_message(self, format: str, *arguments: Any) -> None:
         """Say nothing."""
 
@@ -263,7 +274,7 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--log", default="", help="file of JSON lines, appended to")
     parser.add_argument("--delay", type=float, default=0.0, help="seconds before the first piece of each answer")
-    parser.add_argument("--chunk-delay", type=float, default=0.0, help="seconds before each further piece")
+    parser.add_argument("--chunk-delay", type=float, default=0.0, help="seconds before each further piece of text")
     options = parser.parse_args()
     server = Loopback(storyteller.paced(options.delay, options.chunk_delay), options.port, options.log)
     print(server.port, flush=True)

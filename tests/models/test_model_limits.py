@@ -1,0 +1,134 @@
+"""Time limits hold whatever the server does, and hanging up is heard at once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rolecall.errors import NoModel
+from rolecall.models.events import Answered, TextDelta
+from rolecall.models.provider import Limits, Stop
+from tests.loopback.replies import Reply
+from tests.loopback.server import Loopback
+from tests.models.asking import chain, request, say, stop_of, text_of
+
+PROTOCOLS = ("anthropic", "openai")
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("reply", [Reply(text="late", headers_delay=30), Reply(text="late", delay=30)])
+def test_a_first_token_that_does_not_come_in_time_is_not_waited_for(
+    loopback: Loopback, protocol: str, reply: Reply
+) -> None:
+    loopback.answer(reply)
+    hasty = chain(protocol, environ=loopback.environ(), limits=Limits(0.3, 10, 20))
+    with hasty as narrator, pytest.raises(NoModel, match=r"took more than 0\.3 s to begin"):
+        say(narrator)
+    assert loopback.requests[0].finished.wait(5)
+    assert loopback.requests[0].state == "gone", "the server was hung up on"
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_pause_between_two_pieces_cuts_the_stream(loopback: Loopback, protocol: str) -> None:
+    loopback.answer(Reply(text="Rain on the door.", chunk=4, chunk_delay=30))
+    with chain(protocol, environ=loopback.environ(), limits=Limits(10, 0.3, 20)) as narrator:
+        events = say(narrator)
+    assert stop_of(events).reason == "cut" and "between two pieces" in stop_of(events).raw
+    assert text_of(events) == "Rain"
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_an_answer_that_takes_too_long_in_all_is_cut(loopback: Loopback, protocol: str) -> None:
+    loopback.answer(Reply(text="Rain on the door. " * 50, chunk=4, chunk_delay=0.05))
+    with chain(protocol, environ=loopback.environ(), limits=Limits(10, 10, 1.0)) as narrator:
+        events = say(narrator)
+    assert stop_of(events).reason == "cut" and "1 s in all" in stop_of(events).raw
+    assert text_of(events).startswith("Rain")
+
+
+def test_the_whole_chain_can_be_bounded(loopback: Loopback) -> None:
+    loopback.answer(Reply(text="late", headers_delay=30))
+    specs = [f"openai/{name}" for name in "abcdef"]
+    hasty = chain(*specs, environ=loopback.environ(), limits=Limits(0.4, 10, 20), role="dm")
+    with hasty as dm, pytest.raises(NoModel, match="were over"):
+        dm.answer(lambda profile: request(), within=1.0)
+    assert len(loopback.bodies) <= 3
+
+
+def test_a_connection_that_is_taken_and_never_answered_is_left(tmp_path: Path) -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen(8)
+        address = {"OPENAI_BASE_URL": f"http://127.0.0.1:{silent.getsockname()[1]}/v1"}
+        hasty = chain("openai", environ=address, limits=Limits(0.3, 10, 20))
+        with hasty as narrator, pytest.raises(NoModel, match=r"took more than 0\.3 s"):
+            say(narrator)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_closing_the_stream_hangs_up(loopback: Loopback, protocol: str) -> None:
+    loopback.answer(Reply(text="Rain on the door. " * 100, chunk=4, chunk_delay=0.05))
+    with chain(protocol, environ=loopback.environ()) as narrator:
+        stream: Iterator = narrator.stream(lambda profile: request())
+        assert isinstance(next(stream), Answered) and isinstance(next(stream), TextDelta)
+        stream.close()  # type: ignore[attr-defined]
+        assert loopback.requests[0].finished.wait(5)
+    assert loopback.requests[0].state == "gone"
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_after_hanging_up_the_next_call_works(loopback: Loopback, protocol: str) -> None:
+    loopback.answer([Reply(text="Rain on the door. " * 100, chunk=4, chunk_delay=0.05), Reply(text="Dry again.")])
+    with chain(protocol, environ=loopback.environ()) as narrator:
+        stream = narrator.stream(lambda profile: request())
+        next(stream)
+        stream.close()  # type: ignore[attr-defined]
+        assert text_of(say(narrator)) == "Dry again."
+
+
+def test_a_finished_call_leaves_its_connection_for_the_next(loopback: Loopback) -> None:
+    with chain("anthropic", environ=loopback.environ()) as narrator:
+        for _ in range(5):
+            say(narrator)
+    assert (loopback.connections, len(loopback.bodies)) == (1, 5)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="SIGINT cannot be sent to one process there")
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("reply", [Reply(text="a", headers_delay=60), Reply(text="bc", chunk=1, chunk_delay=60)])
+def test_ctrl_c_is_heard_while_a_model_is_waited_for(loopback: Loopback, protocol: str, reply: Reply) -> None:
+    loopback.answer(reply)
+    code = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from tests.models.asking import chain, say\n"
+        f"with chain({protocol!r}, environ={loopback.environ()!r}) as narrator:\n"
+        "    try: say(narrator)\n"
+        "    except KeyboardInterrupt: print('heard')\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not loopback.requests:
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert (out.strip(), err, process.returncode) == ("heard", "", 0)
+    assert loopback.requests[0].finished.wait(5) and loopback.requests[0].state == "gone"
+
+
+def test_stop_runs_its_hooks_once_and_late_ones_at_once() -> None:
+    stop, ran = Stop(), []
+    stop.hook(lambda: ran.append("early"))
+    undone = ran.clear
+    stop.hook(undone)
+    stop.unhook(undone)
+    assert not stop.said and not stop.wait(0)
+    stop.say()
+    stop.say()
+    stop.hook(lambda: ran.append("late"))
+    assert ran == ["early", "late"] and stop.said and stop.wait(0)
