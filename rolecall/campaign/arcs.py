@@ -54,18 +54,17 @@ def read(document: Document) -> Arc:
 
 def trail_of(document: Document) -> tuple[str, ...]:
     """The lines of an arc's trail without their dashes, the newest first."""
-    section = document.section(TRAIL)
-    lines = section.text.splitlines() if section else []
-    return tuple(line.strip()[2:].strip() for line in lines if re.match(r" {0,3}[-*+] ", line))
+    lines = document.lines(TRAIL)
+    return tuple(line.strip()[2:].strip() for line in lines if re.match(r" {0,3}[-*+][ \t]", line))
 
 
 def move(data: bytes, path: str, turn: int, text: str) -> bytes:
     """The arc moved on by one line; the same bytes when it already stands there or on its trail."""
     document = documents.parse(data, path)
-    line = f"{turn_id(turn)} {text}"
-    latest = document.text("latest")
+    line = f"{turn_id(turn)} {' '.join(text.split())}"
+    latest = " ".join(document.text("latest").split())  # one written over several lines becomes one line of the trail
     if latest == line or line in trail_of(document):
         return data
-    if latest.strip():
+    if latest:
         data = documents.insert_on_top(data, path, TRAIL, f"- {latest}", create=2)
     return documents.set_field(data, path, "latest", line)

@@ -6,16 +6,19 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 
-from rolecall.campaign import arcs, chronicles, files, journal, kinds, records, story
+from rolecall.campaign import arcs, chronicles, effects, files, journal, kinds, records, story
 from rolecall.campaign.documents import Document, parse
 from rolecall.campaign.folder import CONFLICT_COPY, Campaign
-from rolecall.campaign.frontmatter import Node
+from rolecall.campaign.frontmatter import Node, find
 from rolecall.campaign.kinds import STATE_FILE
-from rolecall.campaign.settings import SETTINGS_FILE
-from rolecall.errors import DocumentError, Malformed, StorageError
+from rolecall.campaign.settings import KNOWN, SETTINGS_FILE
+from rolecall.errors import DocumentError, Malformed, StorageError, Unclear
 
-_MARKER = re.compile(rb"^(?:<{7} |={7}\r?$|>{7} )", re.M)
+_MARKER = re.compile(rb"^(?:<{7} |>{7} )", re.M)  # not the row of `=` between them: that may underline a heading
+_JOURNAL_LINE = re.compile(rb"^- T\d{4,}(?:[ \t]|\r?$)", re.M)
+_WRITTEN = (journal.HEADING, effects.PROMISES, effects.HISTORY, arcs.TRAIL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,7 @@ def check(campaign: Campaign) -> list[Problem]:
         found += _file(campaign, path, documents)
     found += _settings(campaign)
     found += _turns(documents)
+    found += _outside(documents.get(STATE_FILE))
     for document in documents.values():
         kind = kinds.kind_of(document.path, document.fields)
         if kind == "chronicle":
@@ -65,7 +69,6 @@ def _file(campaign: Campaign, path: str, documents: dict[str, Document]) -> Iter
     try:
         data = campaign.read(path)
         documents[path] = document = parse(data, path)
-        document.sections  # noqa: B018 - read here, so that every later rule may rely on it
     except (DocumentError, StorageError) as error:
         rule = "front-matter" if isinstance(error, DocumentError) else "unreadable"
         yield Problem(path, error.line, rule, error.what, error.remedy or "mend the file")
@@ -85,11 +88,28 @@ def _file(campaign: Campaign, path: str, documents: dict[str, Document]) -> Iter
         yield Problem(
             path, line, "conflict-marker", "a merge conflict", "keep the lines you want and remove the markers"
         )
+    yield from _twice(document)
     if document.block and document.block.root:
         for node in _empty_keys(document.block.root):
             line = node.line + 2
             message = f"`{node.value}` is a key without a value in a flow item"
             yield Problem(path, line, "flow-item", message, 'put a value that holds a comma in quotes: "1,200 marks"')
+
+
+def _twice(document: Document) -> Iterator[Problem]:
+    """A second block of front matter, and a second section of one of the headings that RoleCall writes under."""
+    try:
+        second = find(document.body.lstrip(), document.path) if document.block else None
+    except Malformed:
+        second = None
+    if second and second.root:
+        message = "a second block of front matter, which nobody reads"
+        yield Problem(document.path, document.body_line, "second-block", message, "move its fields into the first")
+    for heading in _WRITTEN:
+        try:
+            document.section(heading)
+        except Unclear as error:
+            yield Problem(document.path, error.line, "section-twice", error.what, error.remedy)
 
 
 def _empty_keys(node: Node) -> Iterator[Node]:
@@ -106,9 +126,8 @@ def _empty_keys(node: Node) -> Iterator[Node]:
 def _settings(campaign: Campaign) -> Iterator[Problem]:
     from difflib import get_close_matches
 
-    known = ["format", "name", "language", "models", "timeouts", "memory", "context", "git", "continuity"]
     for key, line in campaign.settings.unknown:
-        near = get_close_matches(key, known, 1)
+        near = get_close_matches(key, KNOWN, 1)
         remedy = f"did you mean `{near[0]}`?" if near else "remove it, or keep it for another program"
         yield Problem(SETTINGS_FILE, line, "unknown-setting", f"`{key}` is not a setting RoleCall knows", remedy)
     if not campaign.exists(STATE_FILE):
@@ -145,9 +164,21 @@ def _turns(documents: dict[str, Document]) -> Iterator[Problem]:
 
 def _lines(document: Document) -> tuple[journal.Line, ...]:
     try:
-        return journal.lines_of(document)
+        return journal.lines_of(document, sealed=document.path != STATE_FILE)
     except DocumentError:
         return ()
+
+
+def _outside(state: Document | None) -> Iterator[Problem]:
+    """Journal lines of the Campaign State that stand outside its Journal, where nobody reads or folds them."""
+    if state is None:
+        return
+    read = {line.start for line in _lines(state)}
+    for match in _JOURNAL_LINE.finditer(state.data, state.body_start):
+        if match.start() not in read:
+            line = state.data.count(b"\n", 0, match.start()) + 1
+            message = "a journal line outside the Journal"
+            yield Problem(state.path, line, "line-outside", message, "move it under `## Journal`")
 
 
 def _gaps(places: dict[int, tuple[str, int]], told: dict[int, tuple[str, int]]) -> Iterator[Problem]:
@@ -174,16 +205,19 @@ def _chronicle(document: Document) -> Iterator[Problem]:
         message = "the seal is broken: a closed Chronicle was changed"
         yield Problem(document.path, line_of("seal"), "seal", message, "restore it from git or a backup")
     turns = [line.turn for line in _lines(document)]
-    if turns and (turns[0], turns[-1]) != (first, last):
-        said = f"{journal.turn_id(turns[0])}-{journal.turn_id(turns[-1])}"
+    if turns and (min(turns), max(turns)) != (first, last):
+        said = f"{journal.turn_id(min(turns))}-{journal.turn_id(max(turns))}"
         message = f"`covers` says {document.text('covers')}, its Journal holds {said}"
         yield Problem(document.path, line_of("covers"), "covers", message, "restore it from git or a backup")
 
 
 def _arc(document: Document) -> Iterator[Problem]:
+    try:
+        section = document.section(arcs.TRAIL)
+    except Unclear:
+        return  # two trails: told as such
     turns = [t for t in map(journal.turn_number, arcs.trail_of(document)) if t is not None]
-    section = document.section(arcs.TRAIL)
-    if any(below > above for above, below in zip(turns, turns[1:], strict=False)):
+    if any(below > above for above, below in pairwise(turns)):
         yield Problem(
             document.path, section.line, "trail-order", "the trail is not newest first", "put the newest line on top"
         )
@@ -204,10 +238,12 @@ def _trails(campaign: Campaign, documents: dict[str, Document]) -> Iterator[Prob
             if line["do"] != "write" or line.get("op") != "arc" or path in seen or path not in documents:
                 continue
             seen.add(path)
-            now = len(arcs.trail_of(documents[path]))
+            try:
+                now, section = len(arcs.trail_of(documents[path])), documents[path].section(arcs.TRAIL)
+            except Unclear:
+                continue  # two trails: told as such
             if now < line.get("trail", 0):
                 message = f"the trail has {now} lines; {folder.rsplit('/', 1)[-1]} left it with {line['trail']}"
-                section = documents[path].section(arcs.TRAIL)
                 at = section.line if section else None
                 yield Problem(path, at, "trail-shrank", message, "restore the lines from git or a backup")
 

@@ -12,10 +12,11 @@ from pathlib import PurePosixPath
 
 from rolecall.campaign import documents, facts, files, journal
 from rolecall.campaign.documents import Document
-from rolecall.campaign.folder import Campaign
+from rolecall.campaign.folder import Campaign, counts
 from rolecall.campaign.frontmatter import scalar
 from rolecall.campaign.journal import Line, turn_id
 from rolecall.campaign.kinds import STATE_FILE
+from rolecall.campaign.text import clean_prose
 from rolecall.errors import Malformed
 
 FOLDER = "chronicles"
@@ -45,7 +46,17 @@ class Stretch:
     @property
     def covers(self) -> str:
         """`T0001-T0031`."""
-        return f"{turn_id(self.lines[0].turn)}-{turn_id(self.lines[-1].turn)}"
+        return f"{turn_id(self.first)}-{turn_id(self.last)}"
+
+    @property
+    def first(self) -> int:
+        """The lowest turn, wherever it stands."""
+        return min(line.turn for line in self.lines)
+
+    @property
+    def last(self) -> int:
+        """The highest turn."""
+        return max(line.turn for line in self.lines)
 
 
 def paths(campaign: Campaign) -> list[tuple[int, str]]:
@@ -54,9 +65,9 @@ def paths(campaign: Campaign) -> list[tuple[int, str]]:
 
 
 def numbered(campaign: Campaign, folder: str) -> list[tuple[int, str]]:
-    """(number, path) of the Markdown files of a folder whose names begin with a number, in that order."""
+    """(number, path) of the Markdown files of a folder whose names begin with a number, in that order; no conflict copies."""
     listed = campaign.walk(folder) if (campaign.root / folder).is_dir() else []
-    named = [(re.match(r"\d+", PurePosixPath(path).name), path) for path, _ in listed]
+    named = [(re.match(r"\d+", PurePosixPath(path).name), path) for path, _ in listed if counts(path)]
     return sorted((int(match[0]), path) for match, path in named if match)
 
 
@@ -65,7 +76,11 @@ def read(campaign: Campaign, path: str) -> Chronicle:
     document = campaign.document(path)
     first, last = covers_of(document)
     number = int(re.match(r"\d+", PurePosixPath(path).name)[0])
-    return Chronicle(path, number, first, last, document.text("seal"), seal_of(document), journal.lines_of(document))
+    return Chronicle(path, number, first, last, document.text("seal"), seal_of(document), _lines(document))
+
+
+def _lines(document: Document) -> tuple[Line, ...]:
+    return journal.lines_of(document, sealed=True)
 
 
 def covers_of(document: Document) -> tuple[int, int]:
@@ -114,7 +129,7 @@ def own_words(stretch: Stretch) -> str:
     """The stretch as prose made of the journal's own lines: the retelling that needs no model."""
     texts = [_sentence(line.text) for line in stretch.lines]
     paragraphs = [" ".join(texts[i : i + 6]) for i in range(0, len(texts), 6)]
-    return "\n\n".join(paragraphs)
+    return clean_prose("\n\n".join(paragraphs))
 
 
 def _sentence(text: str) -> str:
@@ -123,15 +138,16 @@ def _sentence(text: str) -> str:
 
 
 def compose(stretch: Stretch, prose: str, known: list[str], promised: set[int] = frozenset()) -> tuple[str, bytes]:
-    """(path, bytes) of the Chronicle of a stretch retold as `prose` (already cleaned).
+    """(path, bytes) of the Chronicle of a stretch retold as `prose`.
 
     `known` are the campaign's names for the completeness check, `promised` the turns that `## Promises` refers to: their
-    lines become facts whatever the prose says.
+    lines become facts whatever the prose says. A fact is a journal line; the notes under it stand in `## Journal` alone.
     """
+    prose = clean_prose(prose)
     wanting = set(facts.missing([line.text for line in stretch.lines], prose, known))
     kept = [line for n, line in enumerate(stretch.lines) if n in wanting or line.turn in promised]
-    parts = ["", prose.strip(), "", "## Facts", ""]
-    parts += [line.raw for line in kept] or ["All of it is told above."]
+    parts = ["", prose, "", "## Facts", ""]
+    parts += [line.raw.split("\n")[0] for line in kept] or ["All of it is told above."]
     parts += ["", f"## {journal.HEADING}", "", *(line.raw for line in stretch.lines), ""]
     body = "\n".join(parts).encode("utf-8", "surrogateescape")
     name = f"Chronicle {stretch.number}, {stretch.covers}"
@@ -142,10 +158,10 @@ def compose(stretch: Stretch, prose: str, known: list[str], promised: set[int] =
 def holds(data: bytes, path: str, stretch: Stretch) -> bool:
     """Whether a Chronicle read back covers exactly the stretch: its seal, its `covers`, and every line word for word."""
     document = documents.parse(data, path)
-    lines = journal.lines_of(document)
+    lines = _lines(document)
     return (
         document.text("seal") == seal_of(document)
-        and covers_of(document) == (stretch.lines[0].turn, stretch.lines[-1].turn)
+        and covers_of(document) == (stretch.first, stretch.last)
         and [line.raw for line in lines] == [line.raw for line in stretch.lines]
     )
 

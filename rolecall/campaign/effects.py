@@ -70,19 +70,18 @@ def _arc(data: bytes, effect: Effect) -> bytes:
 
 
 def _history(data: bytes, effect: Effect) -> bytes:
-    line = f"- {turn_id(effect.turn)} {effect.text}"
-    section = documents.parse(data, effect.path).section(HISTORY)
-    if section and line in section.text.splitlines():
+    line = f"- {turn_id(effect.turn)} {' '.join(effect.text.split())}"
+    if line in documents.parse(data, effect.path).lines(HISTORY):
         return data
     return documents.append_to_section(data, effect.path, HISTORY, line, create=2)
 
 
 def _promise(data: bytes, effect: Effect) -> bytes:
-    words = f"{effect.text} ({turn_id(effect.turn)})"
-    section = documents.parse(data, effect.path).section(PROMISES)
-    if section and any(line.strip() in (f"- [ ] {words}", f"- [x] {words}") for line in section.text.splitlines()):
+    words = f"{' '.join(effect.text.split())} ({turn_id(effect.turn)})"
+    document = documents.parse(data, effect.path)
+    if any(f"{promise.words} ({turn_id(promise.turn)})" == words for promise in promises_of(document)):
         return data
-    if section is None:  # it goes above the Journal, which stays last
+    if document.section(PROMISES) is None:  # it goes above the Journal, which stays last
         return _new_section_above_journal(data, effect.path, f"## {PROMISES}\n\n- [ ] {words}\n")
     return documents.append_to_section(data, effect.path, PROMISES, f"- [ ] {words}")
 
@@ -128,9 +127,8 @@ class Promise:
 
 def promises_of(document: documents.Document) -> tuple[Promise, ...]:
     """The promises of the Campaign State in order."""
-    section = document.section(PROMISES)
     found = []
-    for raw in section.text.splitlines() if section else ():
+    for raw in document.lines(PROMISES):
         line = raw.strip()
         if line.startswith(("- [ ] ", "- [x] ", "- [X] ")):
             words = line[6:].strip()
@@ -139,5 +137,5 @@ def promises_of(document: documents.Document) -> tuple[Promise, ...]:
                 head, _, tail = words.rpartition("(")
                 turn = journal.turn_number(tail) or 0
                 words = head.strip() if turn else words
-            found.append(Promise(words, turn, line[3] != " ", raw.rstrip("\r")))
+            found.append(Promise(words, turn, line[3] != " ", raw))
     return tuple(found)

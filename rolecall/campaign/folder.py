@@ -24,7 +24,9 @@ _NEVER = {"node_modules", "__pycache__"}
 # What editors and synchronisers leave beside a file. Conflict copies are kept out of play; `check` tells of them.
 _JUNK = re.compile(r"~$|^\.|^#.*#$|\.(?:tmp|swp|swx|bak|orig|part|icloud)$|^(?:4913|thumbs\.db|desktop\.ini)$", re.I)
 CONFLICT_COPY = re.compile(
-    r"\.sync-conflict-|\((?:[^)]*\s)?conflict(?:ed copy)?\b[^)]*\)|\(case conflict[^)]*\)|\.(?:orig|rej)\.md$", re.I
+    r"\.sync-conflict-|\((?:[^)]*\s)?conflicted copy\b[^)]*\)|\(conflict \d{4}-\d\d[^)]*\)|"
+    r"\((?:case|selective sync|unicode encoding) conflict\b[^)]*\)|\.(?:orig|rej)\.md$",
+    re.I,
 )
 
 

@@ -11,6 +11,7 @@ repeated keys, keys that are not plain words, a root that is not a mapping, a bl
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -24,8 +25,10 @@ Value = "str | list[Value] | dict[str, Value]"
 
 _OPEN = re.compile(rb"---[ \t]*\r?\n")
 _CLOSE = re.compile(rb"^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.M)
-_KEY_LINE = re.compile(rb"^[^\W\d][\w -]*:(?:[ \t]|\r?$)", re.M)
-_LATE = re.compile(rb"(?:[ \t]*\r?\n)+---[ \t]*\r?\n[^\n]*:")
+_KEY = rb"""(?:"[^"\n]*"|'[^'\n]*'|[^\s"'#>|*+`~:.,!?-][^\n:.,!?]{0,39})[ \t]*:(?:[ \t]|\r?$)"""
+_KEY_LINE = re.compile(_KEY, re.M)
+_LATE = re.compile(rb"(?:[ \t]*\r?\n)+---[ \t]*\r?\n(?=" + _KEY + rb")", re.M)
+_ODD_BREAK = re.compile(r"\r(?!\n)|[\x85\u2028\u2029]")  # YAML ends a line here, editors do not
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,8 @@ def find(data: bytes, path: str) -> Block | None:
     start = len(BOM) if data.startswith(BOM) else 0
     opening = _OPEN.match(data, start)
     if not opening:
-        if _LATE.match(data, start):
+        late = _LATE.match(data, start)
+        if late and _CLOSE.search(data, late.end()):
             raise Malformed(
                 "the front matter does not begin on the first line",
                 path=path,
@@ -115,16 +119,25 @@ def find(data: bytes, path: str) -> Block | None:
     try:
         root = parse(text)
     except Fault as fault:
-        raise Malformed(fault.what, path=path, line=fault.line + 2, remedy=fault.remedy) from None
+        raise Malformed(fault.told(2), path=path, line=fault.line + 2, remedy=fault.remedy) from None
     return Block(text, begin, closing.start(), root)
 
 
-class Fault(Exception):
-    """A fault inside a block, `line` from 0."""
+def opens_like_block(data: bytes) -> bool:
+    """Whether a file's first line is a fence, closed or not: nothing may be put above it."""
+    return bool(_OPEN.match(data, len(BOM) if data.startswith(BOM) else 0))
 
-    def __init__(self, what: str, line: int, remedy: str) -> None:
+
+class Fault(Exception):
+    """A fault inside a block, `line` from 0; `first` is another line it speaks of as `{first}`."""
+
+    def __init__(self, what: str, line: int, remedy: str, first: int | None = None) -> None:
         super().__init__(what)
-        self.what, self.line, self.remedy = what, line, remedy
+        self.what, self.line, self.remedy, self.first = what, line, remedy, first
+
+    def told(self, offset: int) -> str:
+        """What is wrong, for a block whose first line is line `offset` of its file."""
+        return self.what if self.first is None else self.what.replace("{first}", str(self.first + offset))
 
 
 @lru_cache(maxsize=8192)
@@ -139,7 +152,7 @@ def parse(text: str) -> Node | None:
     documents = sum(type(e).__name__ == "DocumentStartEvent" for e in events)
     if documents != 1:
         raise Fault("the front matter holds more than one YAML document", 0, "keep one block")
-    root, rest = _node(body, 0, 0)
+    root, rest = _node(body, 0, _breaks(text))
     if rest != len(body) or root.kind != "map":
         raise Fault("the front matter is not a list of `key: value` lines", root.line, "write one `key: value` a line")
     return root
@@ -153,7 +166,13 @@ def _events(text: str) -> list:
     import yaml
 
     try:
-        events = list(yaml.parse(text, Loader=yaml.SafeLoader))
+        events, depth = [], 0
+        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            # Stopped here, not when the tree is built: a parser needs minutes for ten thousand open brackets.
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > MAX_DEPTH:
+                raise Fault("collections are nested too deep", _line(event.start_mark, _breaks(text)), "flatten them")
+            events.append(event)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise _fault_of(error, text) from None
     fast = getattr(yaml, "CSafeLoader", None)
@@ -177,14 +196,19 @@ def _shape(event: object) -> tuple:
 
 
 def _fault_of(error: Exception, text: str) -> Fault:
-    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    line = mark.line if mark else 0
     problem = getattr(error, "problem", None) or "it cannot be read as YAML"
+    marks = [getattr(error, name, None) for name in ("problem_mark", "context_mark")]
+    if "could not find expected ':'" in problem:
+        marks.reverse()  # the line meant is the one where the key began
+    mark = marks[0] or marks[1]
+    line = _line(mark, _breaks(text)) if mark else 0
     if hasattr(error, "position") and hasattr(error, "character"):
         line = text.count("\n", 0, error.position) if isinstance(error.position, int) else 0
         code = error.character if isinstance(error.character, int) else ord(str(error.character)[:1] or "\0")
         return Fault(f"a character that YAML forbids (U+{code:04X})", line, "delete that character")
-    lines = text.splitlines()
+    if "'\\t' that cannot start any token" in problem:
+        return Fault("a tab where YAML wants a space", line, "use spaces")
+    lines = text.split("\n")
     near = lines[min(line, len(lines) - 1)] if lines else ""
     if "\t" in near[: len(near) - len(near.lstrip())]:
         return Fault("a tab indents this line", line, "indent with spaces")
@@ -197,12 +221,20 @@ def _fault_of(error: Exception, text: str) -> Fault:
     )
 
 
-def _node(events: list, at: int, depth: int) -> tuple[Node, int]:
+def _breaks(text: str) -> list[int] | None:
+    """Where the lines of a text end, when YAML counts more line ends in it than an editor does."""
+    return [found.start() for found in re.finditer("\n", text)] if _ODD_BREAK.search(text) else None
+
+
+def _line(mark: object, breaks: list[int] | None) -> int:
+    """The line of a mark as an editor counts it, from 0: only `\\n` ends a line."""
+    return mark.line if breaks is None else bisect_left(breaks, mark.index)
+
+
+def _node(events: list, at: int, breaks: list[int] | None) -> tuple[Node, int]:
     """The node that begins at event `at`, and the position behind it."""
     event = events[at]
-    name, line = type(event).__name__, event.start_mark.line
-    if depth > MAX_DEPTH:
-        raise Fault("collections are nested too deep", line, "flatten them")
+    name, line = type(event).__name__, _line(event.start_mark, breaks)
     if getattr(event, "anchor", None):
         raise Fault("anchors and aliases (& and *) are not read", line, "write the value out, or quote it")
     if getattr(event, "tag", None):
@@ -214,7 +246,7 @@ def _node(events: list, at: int, depth: int) -> tuple[Node, int]:
     closing = name.replace("Start", "End")
     parts, at = [], at + 1
     while type(events[at]).__name__ != closing:
-        part, at = _node(events, at, depth + 1)
+        part, at = _node(events, at, breaks)
         parts.append(part)
     end = events[at].end_mark.index
     if name == "SequenceStartEvent":
@@ -231,10 +263,8 @@ def _pairs(parts: list[Node]) -> tuple[tuple[Node, Node], ...]:
         if key.value == "<<" and key.style == "plain":
             raise Fault("merge keys (<<) are not read", key.line, "write the fields out")
         if key.value in seen:
-            first = seen[key.value] + 2
-            raise Fault(
-                f"the key `{key.value}` stands here a second time (first on line {first})", key.line, "keep one of them"
-            )
+            what = f"the key `{key.value}` stands here a second time (first on line {{first}})"
+            raise Fault(what, key.line, "keep one of them", seen[key.value])
         seen[key.value] = key.line
     return pairs
 
@@ -242,9 +272,13 @@ def _pairs(parts: list[Node]) -> tuple[tuple[Node, Node], ...]:
 def scalar(value: str, style: str = "plain", *, flow: bool = False, quote_types: bool = False) -> str:
     """`value` as YAML text on one line, in the given quote style if that can hold it, else in a style that can.
 
+    The style `[[` is that of an unquoted `[[Sera]]`.
+
     `quote_types` puts quotes around what YAML 1.1 readers would take for a number, date or boolean.
     """
-    if style == "plain" and _plain_holds(value, flow) and not (quote_types and _looks_typed(value)):
+    if style == "[[" and _bare_reference(value):
+        return value
+    if style in ("plain", "[[") and _plain_holds(value, flow) and not (quote_types and _looks_typed(value)):
         return value
     if style == "'" and not re.search(
         r"[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]", value
@@ -273,7 +307,7 @@ def _plain_holds(value: str, flow: bool) -> bool:
         return False
     text = f"k: {{k: {value}}}\n" if flow else f"k: {value}\n"
     try:
-        root = parse(text)
+        root = parse.__wrapped__(text)  # not worth a place among the remembered blocks
     except Fault:
         return False
     node = root.value[0][1]
@@ -282,6 +316,16 @@ def _plain_holds(value: str, flow: bool) -> bool:
             return False
         node = node.value[0][1]
     return node.kind == "scalar" and node.style == "plain" and node.value == value
+
+
+def _bare_reference(value: str) -> bool:
+    if not value.startswith("[[") or "\n" in value:
+        return False
+    try:
+        node = parse.__wrapped__(f"k: {value}\n").value[0][1]
+    except Fault:
+        return False
+    return node.reference() == value
 
 
 def _looks_typed(value: str) -> bool:

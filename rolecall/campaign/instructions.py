@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from rolecall.campaign import documents, kinds
-from rolecall.campaign.folder import Campaign
+from rolecall.campaign.folder import CONFLICT_COPY, Campaign
 from rolecall.errors import DocumentError
 
 INSTRUCTIONS = "instructions"
@@ -84,6 +84,8 @@ def _documents(campaign: Campaign, folder: str) -> list[documents.Document]:
     own: dict[str, documents.Document] = {}
     if (campaign.root / folder).is_dir():
         for path, _ in campaign.walk(folder):
+            if CONFLICT_COPY.search(path):
+                continue
             try:
                 own[path.rsplit("/", 1)[-1]] = campaign.document(path)
             except DocumentError:

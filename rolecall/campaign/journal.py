@@ -44,21 +44,29 @@ class Line:
     line: int
 
 
-def lines_of(document: Document, heading: str = HEADING) -> tuple[Line, ...]:
-    """The journal lines of a file in the order they stand in; none when it has no such section."""
+def lines_of(document: Document, heading: str = HEADING, *, sealed: bool = False) -> tuple[Line, ...]:
+    """The journal lines of a file in the order they stand in; none when it has no such section.
+
+    A heading below the Journal's own belongs to no line, nor does what is under it before the next line. In a `sealed`
+    Chronicle everything to the file's end is lines and their notes, whatever a note looks like.
+    """
     section = document.section(heading)
     if section is None:
         return ()
     found: list[Line] = []
-    number = section.line
-    for begin, stop in sections.lines_of(document.data[: section.end], section.body):
+    nested = [] if sealed else [s for s in document.sections if section.start < s.start < section.end]
+    headings, under = {at for s in nested for at in range(s.start, s.body)}, False
+    number = section.body_line - 1
+    end = len(document.data) if sealed else section.end
+    for begin, stop in sections.lines_of(document.data[:end], section.body):
         number += 1
         raw = document.data[begin:stop]
         match = _LINE.match(raw)
+        under = begin in headings or (under and not match)
         if match:
             text = (match[2] or b"").decode("utf-8", "replace").strip()
             found.append(Line(int(match[1]), text, _words(raw), begin, stop, number))
-        elif found and raw.strip() and not raw.startswith(b"#"):
+        elif found and raw.strip() and not under:
             last = found[-1]
             whole = document.data[last.start : stop]
             found[-1] = Line(last.turn, last.text, _words(whole), last.start, stop, last.line)
@@ -75,11 +83,11 @@ def length(lines: tuple[Line, ...]) -> int:
 
 
 def append_line(data: bytes, path: str, turn: int, text: str) -> bytes:
-    """The Campaign State with the line of one turn; the same bytes when the Journal has a line of that turn."""
+    """The Campaign State with the one line of a turn; the same bytes when the Journal has a line of that turn."""
     document = documents.parse(data, path)
     lines = lines_of(document)
     if any(line.turn == turn for line in lines):
         return data
     if not text.strip():
         raise Malformed("a journal line must say something", path=path, remedy="write one sentence")
-    return documents.append_to_section(data, path, HEADING, f"- {turn_id(turn)} {text}", create=2)
+    return documents.append_to_section(data, path, HEADING, f"- {turn_id(turn)} {' '.join(text.split())}", create=2)

@@ -7,9 +7,13 @@ its level, a file with `visibility: secret`, and everything under `dm/`. Only th
 
 from __future__ import annotations
 
-from rolecall.campaign.documents import Document
+from typing import TYPE_CHECKING
+
 from rolecall.campaign.frontmatter import Value
 from rolecall.campaign.sections import Section
+
+if TYPE_CHECKING:  # the document layer asks here which headings are secret
+    from rolecall.campaign.notes import Document
 
 SECRET_FIELDS = ("truth", "secret")
 _HEADINGS = {"secret", "secrets", "gm only"}

@@ -11,9 +11,11 @@ import re
 from dataclasses import dataclass
 
 _ATX = re.compile(rb"^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*\r?$")
-_SETEXT = re.compile(rb"^ {0,3}(=+|-{2,})[ \t]*\r?$")
+_SETEXT = re.compile(rb"^ {0,3}(=+|-+)[ \t]*\r?$")
 _FENCE = re.compile(rb"^ {0,3}(`{3,}|~{3,})(.*?)\r?$")
-_NOT_PARAGRAPH = re.compile(rb"^\s*(?:$|[-*+>#|]|\d+[.)]\s|`{3}|~{3})")
+_RULE = re.compile(rb"^ {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})\r?$")
+_CONTAINER = re.compile(rb"^ {0,3}(?:>|[-*+](?:[ \t]|\r?$)|\d{1,9}[.)](?:[ \t]|\r?$))")  # a list item or a quote begins
+_NO_TEXT = re.compile(rb"^(?:\s*$| {4}|\t| {0,3}\|)")  # blank, indented code, a table's row
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +34,12 @@ class Section:
     own_end: int
     end: int
     text: str
+    taken: int = 1  # lines of the heading itself: an underlined one has two
 
     @property
     def body_line(self) -> int:
         """The line of the first line under the heading."""
-        return self.line + 1 if self.level else self.line
+        return self.line + self.taken if self.level else self.line
 
 
 def lines_of(data: bytes, start: int) -> list[tuple[int, int]]:
@@ -61,31 +64,36 @@ def sections_of(data: bytes, start: int, line: int) -> tuple[Section, ...]:
         own_end = spans[marks[number + 1][0]][0] if number + 1 < len(marks) else len(data)
         end = next((spans[i][0] for i, lv, *_ in marks[number + 1 :] if lv <= level), len(data)) if level else own_end
         text = data[body:own_end].decode("utf-8", "replace")
-        found.append(Section(heading, level, line + max(index, 0), begin, body, own_end, end, text))
+        found.append(Section(heading, level, line + max(index, 0), begin, body, own_end, end, text, taken))
     return tuple(found)
 
 
 def _headings(data: bytes, spans: list[tuple[int, int]]) -> list[tuple[int, int, str, int]]:
-    """(line index, level, text, lines taken) of each heading outside closed fences."""
+    """(line index, level, text, lines taken) of each heading outside closed fences.
+
+    Only a paragraph of its own can be underlined (CommonMark 4.3): the text of a list item or a quote, and the lines that
+    continue it, cannot.
+    """
     fenced = _fenced(data, spans)
     heads: list[tuple[int, int, str, int]] = []
-    previous = b""
+    previous, contained = b"", False  # the paragraph line above, if it is one; whether a list item or quote is open
     for index, (begin, stop) in enumerate(spans):
         raw = data[begin:stop].rstrip(b"\n")
         if index in fenced:
-            previous = b""
-            continue
-        if found := _ATX.match(raw):
+            previous, contained = b"", False
+        elif found := _ATX.match(raw):
             heads.append((index, len(found[1]), (found[2] or b"").decode("utf-8", "replace").strip(), 1))
-            previous = b""
-            continue
-        under = _SETEXT.match(raw)
-        if under and previous.strip() and not _NOT_PARAGRAPH.match(previous):
+            previous, contained = b"", False
+        elif previous and (under := _SETEXT.match(raw)):
             level = 1 if under[1].startswith(b"=") else 2
             heads.append((index - 1, level, previous.decode("utf-8", "replace").strip(), 2))
             previous = b""
-            continue
-        previous = raw
+        elif _RULE.match(raw) or not raw.strip():
+            previous, contained = b"", False
+        elif _CONTAINER.match(raw):
+            previous, contained = b"", True
+        else:
+            previous = b"" if contained or (not previous and _NO_TEXT.match(raw)) else raw
     return heads
 
 

@@ -43,6 +43,13 @@ class Settings:
     unknown: tuple[tuple[str, int], ...] = ()  # keys nobody knows, with their lines: for `check`
 
 
+# Every setting there is; a number as `memory.fold_at`.
+KNOWN = (
+    *("format", "name", "language", "models", *_NUMBERS, *_CHOICES),
+    *(f"{group}.{name}" for group, names in _NUMBERS.items() for name in names),
+)
+
+
 def _defaults(group: str) -> dict[str, float]:
     return {name: numbers[0] for name, numbers in _NUMBERS[group].items()}
 
@@ -56,21 +63,20 @@ def read_settings(data: bytes) -> Settings:
     try:
         root = frontmatter.parse(text)
     except frontmatter.Fault as fault:
-        raise SettingsError(fault.what, path=SETTINGS_FILE, line=fault.line + 1, remedy=fault.remedy) from None
+        raise SettingsError(fault.told(1), path=SETTINGS_FILE, line=fault.line + 1, remedy=fault.remedy) from None
     if root is None:
         raise SettingsError("the file is empty", path=SETTINGS_FILE, line=1, remedy="write at least `format: 1`")
     nodes = {key.value: node for key, node in root.value}
     lines = {key.value: key.line + 1 for key, _ in root.value}
     _check_format(nodes, lines)
     groups = {group: _numbers(group, nodes.get(group)) for group in _NUMBERS}
-    known = {"format", "name", "language", "models", *_NUMBERS, *_CHOICES}
     return Settings(
         name=_text(nodes, "name"),
         language=_text(nodes, "language") or "en",
         models=_models(nodes.get("models")),
         git=_choice("git", nodes, "off"),
         continuity=_choice("continuity", nodes, "report"),
-        unknown=tuple((key, lines[key]) for key in nodes if key not in known),
+        unknown=(*((key, lines[key]) for key in nodes if key not in KNOWN), *_strange_numbers(nodes)),
         **groups,
     )
 
@@ -126,6 +132,13 @@ def _numbers(group: str, node: frontmatter.Node | None) -> dict[str, float]:
             raise SettingsError(what, path=SETTINGS_FILE, line=key.line + 1, remedy=f"the default is {bounds[0]}")
         numbers[key.value] = int(number) if group in _WHOLE else number
     return numbers
+
+
+def _strange_numbers(nodes: dict) -> list[tuple[str, int]]:
+    """Numbers that an older or newer version knows, or that are spelt wrong, with their lines."""
+    groups = [(group, nodes[group]) for group in _NUMBERS if group in nodes and nodes[group].kind == "map"]
+    named = [(f"{group}.{key.value}", key.line + 1) for group, node in groups for key, _ in node.value]
+    return [(name, line) for name, line in named if name not in KNOWN]
 
 
 def _models(node: frontmatter.Node | None) -> dict[str, object]:

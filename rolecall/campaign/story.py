@@ -5,6 +5,7 @@ A section is `## T0042`, the player's action as a quote, and the prose. A chapte
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from rolecall.campaign import documents
@@ -67,9 +68,13 @@ def recent(campaign: Campaign, count: int) -> tuple[Told, ...]:
 
 
 def section(turn: int, action: str, prose: str) -> str:
-    """The Markdown of one turn, without a final newline."""
+    """The Markdown of one turn, without a final newline. Prose that begins with a quote gets an empty action above it."""
     quote = "\n".join(f"> {line}".rstrip() for line in action.split("\n"))
-    return f"## {turn_id(turn)}\n\n{quote}\n\n{prose}" if action else f"## {turn_id(turn)}\n\n{prose}"
+    return (
+        f"## {turn_id(turn)}\n\n{quote}\n\n{prose}"
+        if action or prose.startswith(">")
+        else f"## {turn_id(turn)}\n\n{prose}"
+    )
 
 
 def place(campaign: Campaign, turn: int, title: str) -> tuple[str, str]:
@@ -91,7 +96,7 @@ def add(data: bytes | None, path: str, title: str, turn: int, action: str, prose
     """The chapter with one turn more (a new chapter for None); the same bytes when it tells that turn already."""
     text = section(turn, action, prose)
     if data is None:
-        number = int(path.rsplit("/", 1)[-1].split("-")[0])
+        number = int(re.match(r"\d*", path.rsplit("/", 1)[-1])[0] or 1)
         return f"---\nname: {scalar(title)}\nkind: story\nchapter: {number}\n---\n\n{text}\n".encode()
     document = documents.parse(data, path)
     if any(told.turn == turn for told in turns_of(document)):

@@ -12,6 +12,7 @@ from rolecall.campaign.frontmatter import scalar
 from rolecall.campaign.instructions import template_folder
 from rolecall.campaign.kinds import STATE_FILE
 from rolecall.campaign.settings import SETTINGS_FILE
+from rolecall.campaign.text import clean_line
 from rolecall.errors import CampaignError, StorageError
 
 
@@ -30,7 +31,10 @@ def new(place: Path, name: str = "") -> Campaign:
     settings = (source / SETTINGS_FILE).read_bytes()
     if name:
         settings = re.sub(
-            rb"(?m)^name:[^\r\n]*", b"name: " + scalar(name).encode().replace(b"\\", rb"\\"), settings, count=1
+            rb"(?m)^name:[^\r\n]*",
+            b"name: " + scalar(clean_line(name)).encode().replace(b"\\", rb"\\"),
+            settings,
+            count=1,
         )
     for path in sorted(p for p in source.rglob("*") if p.is_file()):
         relative = path.relative_to(source).as_posix()
@@ -50,7 +54,7 @@ def adopt(place: Path, name: str = "") -> Campaign:
         raise CampaignError(
             "this folder is a campaign already", path=place, remedy=f"play it with `rolecall -C {place} play`"
         )
-    title = name or root.name
+    title = clean_line(name or root.name)
     if not files.exists(root, STATE_FILE):
         state = "---\nname: Campaign State\ndate:\nscene:\nlocation:\n---\n\n## Party\n\n## Promises\n\n## Journal\n"
         files.create(root, STATE_FILE, state.encode())

@@ -9,16 +9,16 @@ from __future__ import annotations
 import re
 import unicodedata
 
-# Terminal escape sequences (ECMA-48): CSI, OSC up to its terminator, and two-character escapes.
+# Terminal escape sequences (ECMA-48): CSI, OSC up to its terminator or the line's end, and two-character escapes.
 _ESCAPES = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]|\x9b[0-?]*[ -/]*[@-~]"
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]|\x9b[0-?]*[ -/]*[@-~]"
 )
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff]")
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
 _BIDI = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
 _LINE_ENDS = re.compile(r"\r\n?|\x85|\u2028|\u2029")
 _HEADING = re.compile(r"^( {0,3})(#{1,6})(?=\s|$)", re.M)
-_RULE = re.compile(r"^ {0,3}(?:(?:-[ \t]*){3,}|(?:=[ \t]*)+|\.\.\.[ \t]*)$", re.M)
+_RULE = re.compile(r"^ {0,3}(?:-+[ \t]*|(?:-[ \t]*){3,}|(?:=[ \t]*)+|\.\.\.[ \t]*)$", re.M)
 _FENCE = re.compile(r"^( {0,3})(`{3,}|~{3,})", re.M)
 _JOURNAL_LINE = re.compile(r"^( {0,3})-(?=\s+T\d{4})", re.M)
 
