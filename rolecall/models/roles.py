@@ -106,7 +106,7 @@ def describe(
 def _state(models: Models, spec: specs.Spec, ask: bool) -> Link:
     try:
         provider = models.provider(spec, "")
-        reason = provider.check() if ask or provider.profile.free else ""
+        reason = provider.check() if ask or spec.provider not in specs.ENDPOINTS else ""
     except ModelSettings as error:
         reason = str(error)
     return Link(str(spec), not reason, reason)

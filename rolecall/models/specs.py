@@ -206,10 +206,23 @@ def ollama_url(host: str) -> str:
 
 def ollama_model(environ: Mapping[str, str], seconds: float) -> str:
     """The model a running Ollama used last that can write, or nothing. Raises nothing: no answer is no Ollama."""
+    import socket
+    from urllib.parse import urlsplit
+
+    base = ENDPOINTS["ollama"].base_url(environ)
+    try:
+        # Mostly nobody is there: found out by a bare connection, for an HTTP client costs 30 ms to import.
+        place = urlsplit(base)
+        socket.create_connection((place.hostname or "", place.port or 11434), seconds).close()
+    except (OSError, ValueError):
+        return ""
+    return _ollama_model(base, seconds)
+
+
+def _ollama_model(base: str, seconds: float) -> str:
     import http.client
     import urllib.request
 
-    base = ENDPOINTS["ollama"].base_url(environ)
     try:
         # Never through a proxy: this is a question to one's own machine.
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))

@@ -45,7 +45,10 @@ class Line:
 
         self._sockets: list[Any] = []
         self._down = False
-        self._http = httpx2.Client(event_hooks={"request": [self._watch]}, follow_redirects=True)
+        # A proxy in the environment is for the world outside, never for a server on this machine.
+        direct = dict.fromkeys(("all://127.0.0.1", "all://localhost", "all://[::1]"))
+        hooks = {"request": [self._watch]}
+        self._http = httpx2.Client(event_hooks=hooks, mounts=direct, follow_redirects=True)
         self.sdk = make_sdk(self._http)
 
     def _watch(self, request: Any) -> None:

@@ -93,6 +93,16 @@ def test_after_hanging_up_the_next_call_works(loopback: Loopback, protocol: str)
         assert text_of(say(narrator)) == "Dry again."
 
 
+def test_a_proxy_in_the_environment_is_not_asked_for_this_machine(
+    loopback: Loopback, clean_environment: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        clean_environment.setenv(name, "http://127.0.0.1:9")
+    for protocol in PROTOCOLS:
+        with chain(protocol, environ=loopback.environ()) as narrator:
+            assert text_of(say(narrator))
+
+
 def test_a_finished_call_leaves_its_connection_for_the_next(loopback: Loopback) -> None:
     with chain("anthropic", environ=loopback.environ()) as narrator:
         for _ in range(5):
