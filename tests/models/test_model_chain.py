@@ -56,7 +56,7 @@ def by_name(replies: dict[str, Reply]):
 @pytest.mark.parametrize("failure", BAD)
 def test_the_next_model_speaks_when_the_first_fails(loopback: Loopback, protocol: str, failure: str) -> None:
     loopback.answer(by_name({"first": BAD[failure], "second": GOOD}))
-    limits = Limits(first=0.4 if failure == "slow" else 10, between=10, total=30)
+    limits = Limits(first=1.5 if failure == "slow" else 10, between=10, total=30)
     with chain(f"{protocol}/first", f"{protocol}/second", environ=loopback.environ(), limits=limits) as narrator:
         events = say(narrator)
     assert isinstance(events[0], Skipped) and events[0].spec == f"{protocol}/first" and events[0].reason
