@@ -81,12 +81,14 @@ class Catalogue(Mapping[str, Entry]):
         self.stamps = stamps if stamps is not None else {}
         self.chapters = chapters if chapters is not None else {}
         self._lines = lines if lines is not None else {}
+        self._read: dict[str, list] | None = None
         self._made: dict[str, Entry] = {}
 
     def __getitem__(self, path: str) -> Entry:
         entry = self._made.get(path)
         if entry is None:
-            entry = self._made[path] = _entry(path, json.loads(self._lines[path][0]))
+            row = self._read[path] if self._read is not None else json.loads(self._lines[path][0])
+            entry = self._made[path] = _entry(path, row)
         return entry
 
     def __iter__(self) -> Iterator[str]:
@@ -95,12 +97,53 @@ class Catalogue(Mapping[str, Entry]):
     def __len__(self) -> int:
         return len(self._lines)
 
-    def names(self) -> Iterator[tuple[str, str, list[str], bool]]:
-        """(path, name, aliases, secret) of every thing with a name that is not withheld; quicker than by entry."""
-        rows = json.loads(b"[" + b",".join(line for line, _ in self._lines.values()) + b"]")
-        for path, row in zip(self._lines, rows, strict=True):
+    def __contains__(self, path: object) -> bool:
+        return path in self._lines
+
+    # -- in bulk, quicker than by entry
+
+    @property
+    def _rows(self) -> dict[str, list]:
+        if self._read is None:
+            rows = json.loads(b"[" + b",".join(line for line, _ in self._lines.values()) + b"]")
+            self._read = dict(zip(self._lines, rows, strict=True))
+        return self._read
+
+    def names(self, paths: Iterable[str] | None = None) -> Iterator[tuple[str, str, list[str], bool]]:
+        """(path, name, aliases, secret) of every thing with a name that is not withheld; of all files or of some."""
+        for path, row in self._some(paths):
             if row[1] not in NAMELESS and not row[8] and not row[9]:
                 yield path, row[2], row[3], bool(row[7] & _SECRET)
+
+    def trigger_words(self, paths: Iterable[str] | None = None) -> Iterator[tuple[str, list[str], bool]]:
+        """(path, keys, secret) of every entry that has trigger words and is not withheld."""
+        for path, row in self._some(paths):
+            if row[4] and not row[8] and not row[9]:
+                yield path, row[4], bool(row[7] & _SECRET)
+
+    def references(self, paths: Iterable[str] | None = None) -> Iterator[tuple[str, list[list]]]:
+        """(path, references) of every file that has some; each reference is [type, name, secret]."""
+        for path, row in self._some(paths):
+            if row[5]:
+                yield path, row[5]
+
+    def called(self, paths: Iterable[str] | None = None) -> Iterator[tuple[str, str, list[str]]]:
+        """(path, name, aliases) of every thing with a name, the withheld ones too."""
+        for path, row in self._some(paths):
+            if row[1] not in NAMELESS:
+                yield path, row[2], row[3]
+
+    def _some(self, paths: Iterable[str] | None) -> Iterator[tuple[str, list]]:
+        if paths is None:
+            yield from self._rows.items()
+        else:
+            yield from ((path, self._rows[path]) for path in paths if path in self._lines)
+
+    def differing(self, other: Catalogue) -> list[str]:
+        """The paths of the files whose entry is not the same in another catalogue, or missing in one of the two."""
+        mine, theirs = self._lines, other._lines
+        changed = [path for path, line in mine.items() if path not in theirs or theirs[path][0] != line[0]]
+        return sorted([*changed, *(path for path in theirs if path not in mine)])
 
     def digests(self, path: str) -> list[str]:
         """What the index holds of a file: a fingerprint of what all its passages share, and one of each passage."""
@@ -118,15 +161,19 @@ class Catalogue(Mapping[str, Entry]):
         fresh = {entry.path: entry for entry in entries}
         new = Catalogue({**self.stamps, **stamps}, dict(self.chapters), dict(self._lines))
         new._made = {**self._made, **fresh}
+        new._read = dict(self._read) if self._read is not None else None
         for path, entry in fresh.items():
-            new._lines[path] = (_json(_row(entry)), new._lines.get(path, _NOTHING)[1])
+            row = _row(entry)
+            new._lines[path] = (_json(row), new._lines.get(path, _NOTHING)[1])
+            if new._read is not None:
+                new._read[path] = row
             new.chapters.pop(path, None)
             if entry.kind == "story" and entry.turns:
                 new.chapters[path] = entry.turns[0]
         for path, known in (digests or {}).items():
             new._lines[path] = (new._lines[path][0], _json(known))
         for path in gone:
-            for part in (new.stamps, new.chapters, new._lines, new._made):
+            for part in (new.stamps, new.chapters, new._lines, new._made, new._read or {}):
                 part.pop(path, None)
         return new
 

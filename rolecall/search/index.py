@@ -33,6 +33,7 @@ from whoosh.writing import SegmentWriter
 from rolecall.search.weights import Doc, Found, mark_passage, mark_path
 
 VERSION = versionstring()
+COMMON = 0.5  # the share of the passages from which on a word counts only if there is no rarer one (in larger indexes)
 RAREST = 12  # terms of a query that are scored: the rarest in the index
 BLOCK = 128  # postings a block, as many as whoosh itself takes
 SMALL = 1000  # passages: segments below are merged by `tidy`
@@ -238,7 +239,9 @@ class Index:
             if df:
                 counted.append((df, encoded))
         counted.sort()
-        return [(term, math.log(1 + (total - df + 0.5) / (df + 0.5))) for df, term in counted[:RAREST]]
+        common = COMMON * total if total >= SMALL else total
+        telling = [pair for pair in counted[:RAREST] if pair[0] <= common] or counted[:1]
+        return [(term, math.log(1 + (total - df + 0.5) / (df + 0.5))) for df, term in telling]
 
     @staticmethod
     def _allowed(leaf: SegmentReader, need: list[tuple[str, ...]]) -> set[int] | None:

@@ -49,15 +49,32 @@ class NameTable:
     def __init__(self, names: Iterable[Name], analyzer: Analyzer | None = None) -> None:
         """`analyzer` says which words are stop words: a name that is one (`Will`) counts only as it is written."""
         self._analyzer = analyzer or Analyzer()
-        self._spelled: dict[tuple[str, ...], list[Name]] = {}
-        lengths: dict[str, set[int]] = {}
+        self._spelled: dict[tuple[str, ...], tuple[Name, ...]] = {}
+        # For each first word, how many words the names have that begin with it: the longest first.
+        self._lengths: dict[str, tuple[int, ...]] = {}
+        self._keys: dict[str, tuple[tuple[str, ...], ...]] = {}
+        self._add(names)
+
+    def changed(self, paths: Iterable[str], names: Iterable[Name]) -> NameTable:
+        """The table after the entries of some paths have got other names (or none)."""
+        new = NameTable((), self._analyzer)
+        new._spelled, new._lengths, new._keys = dict(self._spelled), dict(self._lengths), dict(self._keys)
+        for path in paths:
+            for key in new._keys.pop(path, ()):
+                new._spelled[key] = tuple(name for name in new._spelled[key] if name.path != path)
+        new._add(names)
+        return new
+
+    def _add(self, names: Iterable[Name]) -> None:
         for name in names:
             key = _key(name.text)
-            if key and not (len(key) == 1 and len(key[0]) == 1 and key[0].isascii()):
-                self._spelled.setdefault(key, []).append(name)
-                lengths.setdefault(key[0], set()).add(len(key))
-        # For each first word, how many words the names have that begin with it: the longest first.
-        self._lengths = {first: sorted(found, reverse=True) for first, found in lengths.items()}
+            if not key or (len(key) == 1 and len(key[0]) == 1 and key[0].isascii()):
+                continue
+            self._spelled[key] = (*self._spelled.get(key, ()), name)
+            self._keys[name.path] = (*self._keys.get(name.path, ()), key)
+            lengths = self._lengths.get(key[0], ())
+            if len(key) not in lengths:
+                self._lengths[key[0]] = tuple(sorted((*lengths, len(key)), reverse=True))
 
     def mentions(self, text: str, *, secrets: bool = False) -> list[Mention]:
         """Every mention, in order, none inside another; several entries of one name give a mention each."""
@@ -77,7 +94,7 @@ class NameTable:
         word = tokens[at]
         lengths = self._lengths.get(word.text, ())
         if word.stem != word.text and 1 in self._lengths.get(word.stem, ()):
-            lengths = [*lengths, 1]
+            lengths = (*lengths, 1)
         for length in lengths:
             stretch = tokens[at : at + length]
             if len(stretch) < length or not _together(stretch):
@@ -89,7 +106,7 @@ class NameTable:
                 said = text[word.start : stretch[-1].end]
                 kept = [n for n in names if (secrets or not n.hidden) and self._meant(n.text, key, said)]
                 if kept:
-                    return length, kept
+                    return length, sorted(kept, key=lambda n: (n.alias, n.path))
         return 0, []
 
     def _meant(self, name: str, key: tuple[str, ...], written: str) -> bool:

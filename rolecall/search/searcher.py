@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +32,7 @@ from rolecall.search.ties import Ties
 DEPTH = 100  # passages that the words contribute to the ranking
 _FILES_KEPT = 64  # parsed files kept for excerpts
 
+Held = tuple[Catalogue, NameTable]
 Key = tuple[str, int]  # a passage: its file's path and its place there
 
 
@@ -61,7 +62,8 @@ class Search:
         """
         self.campaign = campaign
         self._keeper = Keeper(campaign, cache, wait)
-        self._table: tuple[Catalogue, NameTable] | None = None
+        self._table: Held | None = None
+        self._keys: Held | None = None
         self._ties: tuple[Catalogue, Ties] | None = None
         self._files: OrderedDict[str, tuple[bytes, FilePassages]] = OrderedDict()
         self._files_lock = threading.Lock()
@@ -106,8 +108,10 @@ class Search:
     def ties(self) -> Ties:
         """The graph of the campaign."""
         catalogue, held = self.catalogue, self._ties
-        if held is None or held[0] is not catalogue:
+        if held is None:
             held = self._ties = (catalogue, Ties(catalogue))
+        elif held[0] is not catalogue:
+            held = self._ties = (catalogue, held[1].changed(catalogue, catalogue.differing(held[0])))
         return held[1]
 
     # -- asking
@@ -151,6 +155,11 @@ class Search:
         """The entries a text names by name or alias, in order."""
         return self._names().mentions(text, secrets=secrets)
 
+    def keyed(self, text: str, secrets: bool = False) -> list[Mention]:
+        """The entries whose trigger words (`keys`) stand in a text, in order."""
+        self._keys = self._table_of(self._keys, _key_names)
+        return self._keys[1].mentions(text, secrets=secrets)
+
     def neighbours(self, path: str, secrets: bool = False) -> list[str]:
         """The paths of the entries tied to one, those it names itself first."""
         return self.ties.neighbours(path, secrets=secrets)
@@ -163,14 +172,18 @@ class Search:
     # -- inside
 
     def _names(self) -> NameTable:
-        catalogue, held = self.catalogue, self._table
-        if held is None or held[0] is not catalogue:
-            known: list[Name] = []
-            for path, name, aliases, secret in catalogue.names():
-                known.append(Name(path, name, False, secret))
-                known += [Name(path, alias, True, secret) for alias in aliases]
-            held = self._table = (catalogue, NameTable(known, self._keeper.analyzer))
-        return held[1]
+        self._table = self._table_of(self._table, _entry_names)
+        return self._table[1]
+
+    def _table_of(self, held: Held | None, names: Callable[..., Iterator[Name]]) -> Held:
+        """A table of names as of now: the one held, with what has changed since."""
+        catalogue = self.catalogue
+        if held is None:
+            return catalogue, NameTable(names(catalogue, None), self._keeper.analyzer)
+        if held[0] is catalogue:
+            return held
+        changed = catalogue.differing(held[0])
+        return catalogue, held[1].changed(changed, names(catalogue, changed))
 
     def _from_index(self, ask: _Ask, limit: int) -> list[Hit]:
         terms = self._keeper.analyzer.ask(ask.query)
@@ -288,6 +301,17 @@ class _Ask:
             and (self.kinds is None or file.kind in self.kinds)
             and (not self.under or passage.path.casefold().startswith(self.under + "/"))
         )
+
+
+def _entry_names(catalogue: Catalogue, paths: Iterable[str] | None) -> Iterator[Name]:
+    for path, name, aliases, secret in catalogue.names(paths):
+        yield Name(path, name, False, secret)
+        yield from (Name(path, alias, True, secret) for alias in aliases)
+
+
+def _key_names(catalogue: Catalogue, paths: Iterable[str] | None) -> Iterator[Name]:
+    for path, keys, secret in catalogue.trigger_words(paths):
+        yield from (Name(path, key, True, secret) for key in keys)
 
 
 def _folder(under: str | None) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rolecall.search.analysis import fold
-from rolecall.search.catalogue import NAMELESS, Entry
+from rolecall.search.catalogue import NAMELESS, Catalogue
+
+_NAME, _ALIAS = 0, 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,50 +22,81 @@ class Tie:
 
 
 class Ties:
-    """All ties of a campaign, in the order of their files. A name that nobody bears ties to nothing."""
+    """All ties of a campaign. A name that nobody bears ties to nothing.
 
-    def __init__(self, entries: Mapping[str, Entry]) -> None:
-        self._entries = entries
-        self._named = _by_name(entries)
-        self._out: dict[str, list[Tie]] = {}
-        self._in: dict[str, list[Tie]] = {}
-        for path, entry in entries.items():
-            for ref in entry.refs:
-                for target in self._named.get(_key(ref.target), ()):
-                    if target != path:
-                        tie = Tie(path, target, ref.type, ref.secret or entry.secret or entries[target].secret)
-                        self._out.setdefault(path, []).append(tie)
-                        self._in.setdefault(target, []).append(tie)
+    Kept as two tables, of who bears a name and of who uses it, so that a changed file changes only its own rows.
+    """
 
-    def all(self, *, secrets: bool = False) -> list[Tie]:
-        """Every tie, each once."""
-        ties = dict.fromkeys(tie for group in self._out.values() for tie in group)
-        return [tie for tie in ties if secrets or not tie.secret]
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        self._bearers: dict[str, tuple[tuple[int, str], ...]] = {}  # name: (its rank, path)
+        self._users: dict[str, tuple[str, ...]] = {}  # name: paths of the files that refer to it
+        self._add(None)
+
+    def changed(self, catalogue: Catalogue, paths: Iterable[str]) -> Ties:
+        """The ties after the entries of some paths have become others."""
+        paths = list(paths)
+        new = Ties.__new__(Ties)
+        new._catalogue, new._bearers, new._users = catalogue, dict(self._bearers), dict(self._users)
+        gone = set(paths)
+        for key in {key for _, key, _ in _names(self._catalogue, paths)}:
+            new._bearers[key] = tuple(pair for pair in new._bearers[key] if pair[1] not in gone)
+        for _, refs in self._catalogue.references(paths):
+            for key in {_key(ref[1]) for ref in refs}:
+                new._users[key] = tuple(path for path in new._users[key] if path not in gone)
+        new._add(paths)
+        return new
+
+    def _add(self, paths: Iterable[str] | None) -> None:
+        for path, key, rank in _names(self._catalogue, paths):
+            borne = self._bearers.get(key, ())
+            if all(path != other for _, other in borne):
+                self._bearers[key] = (*borne, (rank, path))
+        for path, refs in self._catalogue.references(paths):
+            for key in {_key(ref[1]) for ref in refs}:
+                self._users[key] = (*self._users.get(key, ()), path)
 
     def named(self, name: str) -> list[str]:
         """The paths of the entries of that name or alias, names before aliases."""
-        return list(self._named.get(_key(name), ()))
+        return [path for _, path in sorted(self._bearers.get(_key(name), ()))]
+
+    def of(self, path: str) -> list[Tie]:
+        """The ties of one file to the entries it names, in its own order."""
+        entry, found = self._catalogue[path], []
+        for ref in entry.refs:
+            for target in self.named(ref.target):
+                if target != path:
+                    secret = ref.secret or entry.secret or self._catalogue[target].secret
+                    found.append(Tie(path, target, ref.type, secret))
+        return list(dict.fromkeys(found))
+
+    def to(self, path: str) -> list[Tie]:
+        """The ties of other files to one, by the path of those."""
+        users = {user for _, key, _ in _names(self._catalogue, [path]) for user in self._users.get(key, ())}
+        return [tie for user in sorted(users - {path}) for tie in self.of(user) if tie.target == path]
+
+    def all(self, *, secrets: bool = False) -> list[Tie]:
+        """Every tie, each once, by the path of its source."""
+        ties = [tie for path in sorted(self._catalogue) for tie in self.of(path)]
+        return [tie for tie in ties if secrets or not tie.secret]
 
     def neighbours(self, path: str, *, secrets: bool = False) -> list[str]:
         """The entries an entry is tied to, those it names itself first; files of prose and withheld ones left out."""
-        ties = [(t.target, t) for t in self._out.get(path, ())] + [(t.source, t) for t in self._in.get(path, ())]
+        if path not in self._catalogue:
+            return []
+        ties = [(tie.target, tie) for tie in self.of(path)] + [(tie.source, tie) for tie in self.to(path)]
         near = dict.fromkeys(other for other, tie in ties if secrets or not tie.secret)
-        return [p for p in near if not self._entries[p].withheld and self._entries[p].kind not in NAMELESS]
+        entries = map(self._catalogue.__getitem__, near)
+        return [entry.path for entry in entries if not entry.withheld and entry.kind not in NAMELESS]
 
 
-def _by_name(entries: Mapping[str, Entry]) -> dict[str, list[str]]:
-    named: dict[str, list[str]] = {}
-    things = [(path, entry) for path, entry in entries.items() if entry.kind not in NAMELESS]
-    for path, entry in things:
-        named.setdefault(_key(entry.name), []).append(path)
-    for path, entry in things:
-        stem = path.rsplit("/", 1)[-1].removesuffix(".md")
-        for other in (*entry.aliases, stem):
-            same = named.setdefault(_key(other), [])
-            if path not in same:
-                same.append(path)
-    return named
+def _names(catalogue: Catalogue, paths: Iterable[str] | None) -> Iterable[tuple[str, str, int]]:
+    """(path, name, rank) of every name, alias and file stem that a reference may use."""
+    for path, name, aliases in catalogue.called(paths):
+        yield path, _key(name), _NAME
+        for other in (*aliases, path.rsplit("/", 1)[-1].removesuffix(".md")):
+            yield path, _key(other), _ALIAS
 
 
 def _key(name: str) -> str:
-    return " ".join(fold(name).split())
+    return " ".join((name.lower() if name.isascii() else fold(name)).split())

@@ -169,6 +169,17 @@ def test_odd_questions_are_answered_without_an_error(search: Search, query: str)
     assert not search.partial
 
 
+def test_trigger_words_name_their_entries(folder: Folder) -> None:
+    folder.write("lore/mill.md", "---\nname: The Mill\nkeys: [millstone, 石臼]\n---\nx\n")
+    folder.write("lore/hidden.md", "---\nname: Hidden\nkeys: [millstone]\nvisibility: secret\n---\nx\n")
+    folder.write("lore/gone.md", "---\nname: Gone\nkeys: [millstone]\nforgotten: T0001 so\n---\nx\n")
+    search = folder.refreshed()
+    assert [m.path for m in search.keyed("The Millstone’s crack")] == ["lore/mill.md"]
+    assert [m.path for m in search.keyed("古い石臼を")] == ["lore/mill.md"]
+    assert {m.path for m in search.keyed("millstone", secrets=True)} == {"lore/mill.md", "lore/hidden.md"}
+    assert search.keyed("the mill") == []
+
+
 def test_a_wrong_name_gets_suggestions(search: Search) -> None:
     assert search.suggestions("Valen Marowick")[0] == "Valen Marrowick"
     assert "The Canarywort Vault" not in search.suggestions("Canarywort Vault")
