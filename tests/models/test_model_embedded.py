@@ -21,6 +21,8 @@ from rolecall.models.embedded import Embedded, Telling
 from rolecall.models.events import Answered, TextDelta
 from rolecall.models.messages import Message, Request, Text, ToolCall, ToolResult
 from rolecall.models.specs import parse
+from tests.loopback.replies import Reply
+from tests.loopback.server import Loopback
 from tests.models.asking import PATIENT, chain, request, say, stop_of, text_of, usage_of
 
 needs_engine = pytest.mark.skipif(util.find_spec("xllamacpp") is None, reason="llama.cpp is not installed")
@@ -157,6 +159,18 @@ def test_broken_embedded_weights_name_the_file_and_the_remedy(tmp_path: Path, mo
     assert "rolecall models pull" in Embedded(parse("local")).check()
     (tmp_path / known.file).unlink()
     assert "not fetched yet (93 MB" in Embedded(parse("local")).check()
+
+
+@needs_engine
+def test_as_a_stand_in_it_is_not_fetched_in_the_middle_of_a_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loopback: Loopback
+) -> None:
+    monkeypatch.setattr(weights, "folder", lambda: tmp_path)
+    loopback.answer(Reply(status=500, headers={"x-should-retry": "false"}))
+    with chain("openai/a", "local", environ=loopback.environ()) as narrator, pytest.raises(NoModel) as caught:
+        say(narrator)
+    assert "local/smollm2 is not fetched yet (93 MB" in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_without_the_engine_the_extra_is_named_and_the_default_chain_does_without(
