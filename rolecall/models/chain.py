@@ -199,7 +199,7 @@ class Chain:
         provider = self.models.provider(spec, self.role)
         if spec.provider == "local" and spec != self.specs[0] and (missing := provider.check()):
             # As a stand-in it must be there already: a hiccup of the first model is no reason to fetch 93 MB.
-            raise ModelSettings(f"{spec} is {missing}")
+            raise ModelSettings(f"{spec}: {missing}")
         provider.prepare()
         request = make_request(provider.profile)
         limits = self.limits if left is None else self.limits.within(left)

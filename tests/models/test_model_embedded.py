@@ -169,7 +169,7 @@ def test_as_a_stand_in_it_is_not_fetched_in_the_middle_of_a_turn(
     loopback.answer(Reply(status=500, headers={"x-should-retry": "false"}))
     with chain("openai/a", "local", environ=loopback.environ()) as narrator, pytest.raises(NoModel) as caught:
         say(narrator)
-    assert "local/smollm2 is not fetched yet (93 MB" in str(caught.value)
+    assert "local/smollm2: not fetched yet (93 MB" in str(caught.value)
     assert list(tmp_path.iterdir()) == []
 
 
