@@ -1,16 +1,16 @@
 """The full-text index: the one module that knows whoosh.
 
-Why whoosh3 3.54.0 of the three published lines: whoosh 2.7.4 (2016) warns on import from Python 3.12 on and needs 50 times
-as long to delete; whoosh-reloaded 2.7.5 imports half as fast and is no longer maintained; whoosh3 keeps their file
-format and API, is quick at both, gives the write lock back when a commit fails, and reports damage as one kind of error.
-Only a small part of it is used here, so that moving to another line is a change of this file.
+Why whoosh3 3.54.0 of the three published lines: whoosh 2.7.4 (2016) warns on import from Python 3.12 on and takes 50
+times as long to delete; whoosh-reloaded 2.7.5 imports half as fast and is no longer maintained. whoosh3 keeps their
+file format and API, is quick at both, gives the write lock back when a commit fails, and reports damaged postings as one
+kind of error. Little of it is used here, so that another line, or another engine, is a change of this file.
 
-What is indexed are weights, not text: a passage arrives as terms with the part that term frequency and length play in
-its BM25F score worked out (`weights.py`), so a query adds up stored numbers, term by term. No positions, no field lengths,
+What is indexed are weights, not text: a passage arrives as terms with the part that frequency and length play in its
+BM25F score worked out (`weights.py`), so a query adds up stored numbers, term by term. No positions, no field lengths,
 no parser. Secret passages have a field of their own, which a search without secrets never opens.
 
-The table of contents is a pickle. Callers must only open a folder this program made (`cabinet.py` sees to that). Segments are
-read into memory, not mapped, so that a file cut short by someone else is an error and not the end of the process.
+The table of contents is a pickle: open only folders this program made (`cabinet.py` sees to that). Segments are read into
+memory, not mapped, so that a file cut short by someone else is an error and not the end of the process.
 """
 
 from __future__ import annotations
@@ -42,9 +42,8 @@ STALE = 0.3  # the share of deleted passages from which `tidy` rewrites a small 
 _MIDDLING = 8000  # passages
 
 # Question and filler words that whoosh's English list leaves out.
-_ENGLISH = frozenset({"would", "could", "might", "shall", "tell", "please", "yes", "us", "let"})
-_ENGLISH_JOINED = frozenset(
-    {"dont", "didnt", "doesnt", "isnt", "wasnt", "cant", "wont", "im", "ive", "thats", "whats", "whos"}
+_ENGLISH = frozenset(
+    {"would", "could", "might", "shall", "tell", "please", "yes", "us", "let", "dont", "didnt", "doesnt"}
 )
 
 
@@ -56,7 +55,7 @@ def language_tools(code: str) -> tuple[Callable[[str], str] | None, frozenset[st
     except lang.NoStopWords:
         stops = frozenset()
     if code == "en":
-        return lang.stemmer_for_language("en_porter"), stops | _ENGLISH | _ENGLISH_JOINED
+        return lang.stemmer_for_language("en_porter"), stops | _ENGLISH
     try:
         return lang.stemmer_for_language(code), stops
     except lang.NoStemmer:
@@ -221,11 +220,11 @@ class Index:
             for term, idf in weighed:
                 for name in names:
                     _add_scores(leaf, name, term, idf, scores)
-            allowed = self._allowed(leaf, need)
+            allowed = _allowed(leaf, need)
             barred = deleted.union(*(_docs(leaf, mark) for mark in without))
             kept = [d for d in scores if d not in barred and (allowed is None or d in allowed)]
             best += [(scores[doc], leaf, doc) for doc in _top(kept, scores, limit)]
-        found = [self._found(leaf, doc, score) for score, leaf, doc in best]
+        found = [Found(*leaf.stored_fields(doc)["at"], score) for score, leaf, doc in best]
         found.sort(key=lambda f: (-round(f.score, 9), -(f.turn or 0), f.path, f.order))
         return found[:limit]
 
@@ -242,19 +241,6 @@ class Index:
         common = COMMON * total if total >= SMALL else total
         telling = [pair for pair in counted[:RAREST] if pair[0] <= common] or counted[:1]
         return [(term, math.log(1 + (total - df + 0.5) / (df + 0.5))) for df, term in telling]
-
-    @staticmethod
-    def _allowed(leaf: SegmentReader, need: list[tuple[str, ...]]) -> set[int] | None:
-        allowed: set[int] | None = None
-        for group in need:
-            here = {doc for mark in group for doc in _docs(leaf, mark)}
-            allowed = here if allowed is None else allowed & here
-        return allowed
-
-    @staticmethod
-    def _found(leaf: SegmentReader, doc: int, score: float) -> Found:
-        path, order, digest, turn = leaf.stored_fields(doc)["at"]
-        return Found(path, order, digest, turn, score)
 
     # -- writing
 
@@ -282,11 +268,10 @@ class Index:
 
     def tidy(self) -> bool:
         """Merge the small segments and rewrite those with many deleted passages; False when there was nothing to do."""
-        writer = self._writer()
-        if len(_small(writer.segments)) < 4 and not any(map(_is_stale, writer.segments)):
-            writer.cancel()
+        segments = self._index._read_toc().segments
+        if sum(s.doc_count() < SMALL for s in segments) < 4 and not any(map(_is_stale, segments)):
             return False
-        writer.commit(mergetype=_merge_small)
+        self._writer().commit(mergetype=_merge_small)
         self.close()
         return True
 
@@ -307,10 +292,6 @@ def _delete(writer: SegmentWriter, marks: Iterable[str]) -> None:
                     writer.delete_document(doc + offset)
     finally:
         reader.close()
-
-
-def _small(segments: list) -> list:
-    return [s for s in segments if s.doc_count() < SMALL]
 
 
 def _is_stale(segment: object) -> bool:
@@ -360,6 +341,12 @@ def _add_scores(leaf: SegmentReader, name: str, term: bytes, idf: float, scores:
 def _docs(leaf: SegmentReader, mark: str) -> list[int]:
     """The documents that bear a mark."""
     return [doc for docs, _ in _blocks(leaf, "marks", mark.encode()) for doc in docs]
+
+
+def _allowed(leaf: SegmentReader, need: list[tuple[str, ...]]) -> set[int] | None:
+    """The documents that bear a mark of every group; None when there is no group."""
+    groups = [{doc for mark in group for doc in _docs(leaf, mark)} for group in need]
+    return set.intersection(*groups) if groups else None
 
 
 def _top(docs: list[int], scores: dict[int, float], limit: int) -> list[int]:

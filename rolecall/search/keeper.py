@@ -7,6 +7,7 @@ files themselves are searched and `partial` is true. Only a campaign folder that
 from __future__ import annotations
 
 import shutil
+import stat
 import threading
 import time
 from collections.abc import Iterable
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rolecall.campaign import kinds
-from rolecall.campaign.folder import Campaign, Stamp
+from rolecall.campaign.folder import Campaign, Stamp, counts
 from rolecall.errors import CampaignError, StorageError
 from rolecall.search.analysis import Analyzer
 from rolecall.search.cabinet import Cabinet, Shelf
@@ -67,17 +68,17 @@ class Keeper:
 
     # -- updating
 
-    def refresh(self, progress: Progress | None = None) -> bool:
+    def refresh(self, progress: Progress | None = None, only: Iterable[str] | None = None) -> bool:
         """Bring catalogue and index up to the files; True when they are another state than before.
 
+        With `only` just these paths are looked at: for the program's own writes, when all else was seen a moment ago.
         StorageError when a folder of the campaign cannot be read: then nothing is changed.
         """
         with self._updating:
+            shelf = self._newest()
             clock = time.time_ns()
-            now = self.campaign.stat()
-            shelf = None
+            now = self._stat(shelf, only)
             try:
-                shelf = self._newest()
                 if shelf and not plan(shelf.catalogue.stamps, now):
                     return self._take(shelf)
                 with self._cabinet.lock(self._wait) as held:
@@ -92,6 +93,27 @@ class Keeper:
             except Exception as error:
                 self._go_without(f"the index cannot be used ({error!r})", shelf, now)
             return True
+
+    def _stat(self, shelf: Shelf | None, only: Iterable[str] | None) -> dict[str, Stamp]:
+        """The stamps of all files, or those of a shelf with the files of `only` looked at anew."""
+        if only is None or shelf is None or self.partial:
+            return self.campaign.stat()
+        now = dict(shelf.catalogue.stamps)
+        for path in only:
+            place = self.campaign.root / path
+            if not path.casefold().endswith(".md") or not counts(path):
+                continue
+            try:
+                info = place.lstat()
+            except FileNotFoundError:
+                now.pop(path, None)
+                continue
+            except OSError:
+                return self.campaign.stat()
+            if not stat.S_ISREG(info.st_mode):
+                return self.campaign.stat()
+            now[path] = Stamp(info.st_size, info.st_mtime_ns, info.st_ino)
+        return now
 
     def rebuild(self, progress: Progress | None = None) -> None:
         """Throw the index away and build it from nothing."""

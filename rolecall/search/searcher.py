@@ -71,13 +71,14 @@ class Search:
 
     # -- state
 
-    def refresh(self, progress: Progress | None = None) -> bool:
+    def refresh(self, progress: Progress | None = None, only: Iterable[str] | None = None) -> bool:
         """Bring search up to the files; True when something had changed. `progress(done, total)` counts files read.
 
+        With `only` just these paths are looked at: for what the program has just written itself.
         StorageError when a folder of the campaign cannot be read: then nothing is changed.
         """
         self._scanned = False
-        return self._keeper.refresh(progress)
+        return self._keeper.refresh(progress, only)
 
     def rebuild(self, progress: Progress | None = None) -> None:
         """Throw the index away and build it from nothing."""

@@ -277,6 +277,22 @@ def test_an_edit_in_a_chapter_touches_the_turn_and_its_neighbours_only(folder: F
     assert len(new) == 1 and sorted(added)[0] == 3
 
 
+def test_a_look_at_some_paths_sees_those_and_leaves_the_others_for_the_next_look(folder: Folder) -> None:
+    for name in ("a", "b", "c"):
+        folder.write(f"lore/{name}.md", f"ledger {name}")
+    search = folder.refreshed()
+    for name in ("a", "b", "new"):
+        folder.write(f"lore/{name}.md", f"gannet {name}")
+    (folder.root / "lore/c.md").unlink()
+    folder.write("imports/x.md", "gannet")
+    assert search.refresh(only=["lore/a.md", "lore/new.md", "lore/c.md", "imports/x.md", "notes.txt"]) is True
+    assert {h.path for h in search.find("gannet")} == {"lore/a.md", "lore/new.md"}
+    assert [h.path for h in search.find("ledger")] == [], "b was found by its old words, and is not what it was"
+    assert search.refresh() is True
+    assert {h.path for h in search.find("gannet")} == {"lore/a.md", "lore/b.md", "lore/new.md"}
+    assert search.refresh(only=["lore/a.md"]) is False
+
+
 def test_progress_counts_every_file(folder: Folder) -> None:
     for number in range(7):
         folder.write(f"lore/{number}.md", "x")
