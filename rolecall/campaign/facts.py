@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import zip_longest
 
 from rolecall.campaign.text import fold
 
@@ -101,14 +102,17 @@ def held(line: str, prose: str, known: Iterable[str] = ()) -> bool:
 def missing(lines: list[str], prose: str, known: Iterable[str] = ()) -> list[int]:
     """The positions of the lines that the prose does not hold, those with a promise among them."""
     parts = sentences(prose)
-    pairs = [f"{one} {two}" for one, two in zip(parts, [*parts[1:], ""], strict=True)]
+    pairs = [f"{one} {two}" for one, two in zip_longest(parts, parts[1:], fillvalue="")]
     known = [name for name in known if len(name) > 1]
     read = [(fold(pair), numbers_in(pair), content_words(pair)) for pair in pairs]
     return [number for number, line in enumerate(lines) if has_promise(line) or not _held(line, read, known)]
 
 
 def _held(line: str, read: list[tuple[str, set[str], set[str]]], known: list[str]) -> bool:
-    names, numbers, quotes, words = names_in(line, known), numbers_in(line), quotes_in(line), content_words(line)
+    names, numbers, quotes = names_in(line, known), numbers_in(line), quotes_in(line)
+    words = content_words(line) - content_words(" ".join(names))  # names are asked for by themselves
+    if not (names or numbers or quotes or words):  # `Go!`: nothing to look for but the line itself
+        return any(fold(line).rstrip(".!?") in text for text, _, _ in read)
     for text, its_numbers, its_words in read:
         if not numbers <= its_numbers or not all(quote in text for quote in quotes):
             continue

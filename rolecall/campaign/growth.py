@@ -39,7 +39,9 @@ def append_to_section(data: bytes, path: str, heading: str, line: str, *, create
     at = _last_text(data, section.body, stop)
     if at > section.body:
         glue = "" if data[:at].endswith(b"\n") else "\n"
-        return _sections_kept(document, _inserted(document, at, glue + line + "\n"))
+        # An underlined heading right below would go on with the new line, as a list item's second line does.
+        gap = "\n" if any(s.start == at and s.taken == 2 for s in document.sections) else ""
+        return _sections_kept(document, _inserted(document, at, glue + line + "\n" + gap))
     # An empty section: a blank line under the heading, the first line, a blank line before the next heading.
     head = "" if data[:at].endswith(b"\n") else "\n"
     blank = re.match(rb"[ \t]*\r?\n", data[at:stop])
