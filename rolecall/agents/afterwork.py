@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rolecall.campaign.effects import Promise
 from rolecall.campaign.arcs import Arc
+from rolecall.campaign.effects import Promise
 
 MOST = 4  # suggestions
 

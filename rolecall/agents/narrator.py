@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from rolecall.agents.calls import Desk, Round, read_round
-from rolecall.campaign.text import clean_line, clean_prose, fold
 from rolecall.campaign.facts import sentences
-from rolecall.errors import TurnError
+from rolecall.campaign.text import clean_line, clean_prose, fold
+from rolecall.errors import StorageError, TurnError
 from rolecall.models.chain import Chain
 from rolecall.models.events import Answered, Event, TextDelta
 from rolecall.models.messages import Message, Request, Text
@@ -119,7 +119,7 @@ def narrate(
     try:
         while True:
             given = []
-            for event in _ask(chain, desk, make_request, added, teller.spec):
+            for event in _ask(chain, desk, make_request, added, teller):
                 given.append(event)
                 if isinstance(event, TextDelta):
                     on_text(_gap(teller, given) + event.text)
@@ -134,6 +134,8 @@ def narrate(
             raise
         _keep_what_was_said(teller, given)
         cut = "stopped by the player"
+    except StorageError:
+        raise  # the answer could not be saved: nothing may come of it
     except Exception as error:
         if not teller.prose and not read_round(given).text.strip():
             raise
@@ -145,13 +147,14 @@ def narrate(
 
 
 def _ask(
-    chain: Chain, desk: Desk, make_request: Callable[[Profile], Request], added: tuple[Message, ...], spec: str
+    chain: Chain, desk: Desk, make_request: Callable[[Profile], Request], added: tuple[Message, ...], teller: Teller
 ) -> Iterator[Event]:
     def build(profile: Profile) -> Request:
         request = make_request(profile)
         return Request(request.system, (*request.messages, *added), request.tools, request.max_tokens)
 
-    return desk.stream("narrator", chain, build, prefer=spec or None)
+    # Once the scene is told a model may have nothing to add: that is an end, not a failure.
+    return desk.stream("narrator", chain, build, prefer=teller.spec or None, may_be_blank=bool(teller.prose))
 
 
 def _gap(teller: Teller, given: list[Event]) -> str:

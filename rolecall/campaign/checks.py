@@ -233,9 +233,9 @@ def _trails(campaign: Campaign, documents: dict[str, Document]) -> Iterator[Prob
     """A trail shorter than a turn left it: what the last recorded move of each arc says."""
     seen: set[str] = set()
     for folder in reversed(records.folders(campaign.root)[-200:]):
-        for line in reversed(records.lines(campaign.root, folder)):
-            path = line.get("path")
-            if line["do"] != "write" or line.get("op") != "arc" or path in seen or path not in documents:
+        for line in reversed(records.writes(campaign.root, folder)):
+            path = line["path"]
+            if line["op"] != "arc" or path in seen or path not in documents:
                 continue
             seen.add(path)
             try:

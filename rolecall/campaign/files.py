@@ -2,7 +2,8 @@
 
 Four motions, all synced to the disk before they return: `create` (never over an existing file), `append` (one
 write at the end), `replace` (one rename, only over the very bytes that were read) and `rewrite` for the machine's own
-files under `.rolecall/`. Every system call goes through `fs`, which the tests swap for one that fails on purpose.
+files under `.rolecall/`. Every system call that changes something goes through `fs`, which the tests swap for one that
+fails on purpose.
 
 Nothing outside the campaign is touched: a path is relative, without `..`, and no symlink is followed out.
 """
@@ -16,6 +17,7 @@ import secrets
 import stat
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from rolecall.errors import Conflict, StorageError
@@ -37,6 +39,16 @@ _REASONS = {
     errno.ELOOP: ("this link points at itself", "remove the link"),
     errno.ENAMETOOLONG: ("the name is too long", "use a shorter name"),
     errno.EEXIST: ("there is such a file already", "choose another name"),
+}
+_OF_ONE_FILE = {
+    errno.EACCES,
+    errno.EPERM,
+    errno.ENOENT,
+    errno.EISDIR,
+    errno.ENOTDIR,
+    errno.ELOOP,
+    errno.ENAMETOOLONG,
+    errno.EEXIST,
 }
 
 
@@ -98,6 +110,7 @@ class FileSystem:
 
 
 fs = FileSystem()
+undropped: set[Path] = set()  # temporary files of this process that could not be removed
 
 
 def sha256(data: bytes) -> str:
@@ -108,7 +121,14 @@ def sha256(data: bytes) -> str:
 def refused(error: OSError, path: object) -> StorageError:
     """The one-line error for what the file system said about `path`."""
     what, remedy = _REASONS.get(error.errno or 0, (error.strerror or str(error), "nothing was changed there"))
-    return StorageError(what, path=path, remedy=remedy)
+    said = StorageError(what, path=path, remedy=remedy)
+    said.of_one_file = error.errno in _OF_ONE_FILE  # type: ignore[attr-defined]
+    return said
+
+
+def is_of_one_file(error: StorageError) -> bool:
+    """Whether only that file refuses (gone, forbidden, leading outside), and not the disk: the rest can go on."""
+    return getattr(error, "of_one_file", True)  # without an error number it was refused by this module itself
 
 
 def locate(root: Path, path: str) -> Path:
@@ -157,6 +177,18 @@ def _read_all(fd: int, path: str) -> bytes:
 def exists(root: Path, path: str) -> bool:
     """Whether something has that name (a dangling link counts)."""
     return os.path.lexists(root.joinpath(*PurePosixPath(path).parts))
+
+
+def stamp(root: Path, path: str) -> tuple[int, int, int]:
+    """(modification time in ns, size, inode) of what bears that name; of its folder, or zeros, where it is missing."""
+    place = root.joinpath(*PurePosixPath(path).parts)
+    for at, missing in ((place, False), (place.parent, True)):
+        try:
+            info = os.stat(at)
+        except OSError:
+            continue
+        return info.st_mtime_ns, -1 if missing else info.st_size, info.st_ino
+    return 0, 0, 0
 
 
 def is_shared(root: Path, path: str) -> bool:
@@ -215,21 +247,25 @@ def _claim(place: Path, path: str) -> None:
         raise Conflict("there is such a file already", path=path, remedy="choose another name") from None
 
 
-def append(root: Path, path: str, data: bytes, *, size: int | None = None) -> None:
+def append(root: Path, path: str, data: bytes, *, size: int | None = None, own_line: bool = False) -> None:
     """Add bytes at the end in one write, durably.
 
     `size` is the length the file had when `data` was made for it: Conflict when it is another now, or when an
-    editor put a new file in its place meanwhile. A write that fails half-way takes its own half back.
+    editor put a new file in its place meanwhile. A write that fails half-way takes its own half back. With `own_line`
+    the bytes begin on a line of their own, also behind one that a kill has torn.
     """
     place = locate(root, path)
     try:
-        fd = fs.open(place, os.O_WRONLY | os.O_APPEND)
+        fd = fs.open(place, (os.O_RDWR if own_line else os.O_WRONLY) | os.O_APPEND)
     except OSError as error:
         raise refused(error, path) from None
     try:
         before = os.fstat(fd).st_size
         if size is not None and before != size:
             raise Conflict("the file changed since it was read", path=path, remedy="run the command again")
+        if own_line and before:
+            os.lseek(fd, before - 1, os.SEEK_SET)
+            data = data if fs.read(fd, 1) == b"\n" else b"\n" + data
         try:
             _write_all(fd, data)
         except OSError:
@@ -249,39 +285,60 @@ def _take_back(fd: int, before: int, data: bytes) -> None:
     """Cut off our own torn bytes, and only when nothing else was added behind them."""
     torn = os.fstat(fd).st_size - before
     if 0 < torn < len(data):
-        try:
+        with suppress(OSError):  # if that fails too, the turn's record knows what was to stand here and completes it
             fs.truncate(fd, before)
-        except OSError:
-            pass  # the record of the turn knows what was to stand here and completes it
 
 
 def replace(root: Path, path: str, data: bytes, *, expected: str) -> None:
-    """Put `data` in the place of the bytes whose SHA-256 is `expected`; Conflict when they are others by now."""
+    """Put `data` in the place of the bytes whose SHA-256 is `expected`; Conflict when they are others by now.
+
+    A save that comes in between the last look and the rename is not lost: the file that was displaced keeps a second name
+    until it is seen to be the expected one, and is put back if it is not.
+    """
     place = locate(root, path)
     try:
         mode = stat.S_IMODE(os.stat(place).st_mode)
     except OSError as error:
         raise refused(error, path) from None
     temp = _write_temp(place, data, mode, path)
+    displaced = _temp_name(place)
     try:
         if sha256(read(root, path)) != expected:
             raise Conflict("the file changed since it was read", path=path, remedy="run the command again")
+        held = _second_name(place, displaced)
         _rename(temp, place)
+        if held and sha256(displaced.read_bytes()) != expected:
+            fs.replace(displaced, place)
+            raise Conflict("the file changed while it was replaced", path=path, remedy="run the command again")
         fs.sync_folder(place.parent)
     except OSError as error:
         raise refused(error, path) from None
     finally:
         _drop(temp)
+        _drop(displaced)
 
 
-def rewrite(root: Path, path: str, data: bytes) -> None:
-    """Create or replace one of the machine's own files (under `.rolecall/`), whole or not at all."""
+def _second_name(place: Path, name: Path) -> bool:
+    """Give a file a second name; False where that cannot be done."""
+    try:
+        fs.link(place, name)
+    except OSError:
+        return False  # a file system without hard links, or somebody else's file: the look before has to do
+    return True
+
+
+def rewrite(root: Path, path: str, data: bytes, *, durable: bool = True) -> None:
+    """Create or replace one of the machine's own files (under `.rolecall/`), whole or not at all.
+
+    What is not `durable` may be gone with the machine: a note that means nothing after a restart.
+    """
     make_folder(root, str(PurePosixPath(path).parent))
     place = locate(root, path)
-    temp = _write_temp(place, data, None, path)
+    temp = _write_temp(place, data, None, path, durable=durable)
     try:
         _rename(temp, place)
-        fs.sync_folder(place.parent)
+        if durable:
+            fs.sync_folder(place.parent)
     except OSError as error:
         raise refused(error, path) from None
     finally:
@@ -294,6 +351,16 @@ def remove(root: Path, path: str) -> None:
     try:
         fs.unlink(place)
         fs.sync_folder(place.parent)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise refused(error, path) from None
+
+
+def forget(root: Path, path: str) -> None:
+    """Remove one of the machine's own files that means nothing after a restart; nothing when it is gone already."""
+    try:
+        fs.unlink(locate(root, path))
     except FileNotFoundError:
         return
     except OSError as error:
@@ -353,15 +420,29 @@ def is_temp(name: str) -> bool:
     return name.startswith(TEMP_PREFIX) and name.endswith(TEMP_SUFFIX)
 
 
-def _write_temp(place: Path, data: bytes, mode: int | None, path: str) -> Path:
-    temp = place.with_name(f"{TEMP_PREFIX}{os.getpid()}-{secrets.token_hex(4)}{TEMP_SUFFIX}")
+def sweep(root: Path) -> None:
+    """Remove this module's temporary files wherever a killed command left one. Only while nobody else writes here."""
+    for place, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if name != ".git"]
+        for name in names:
+            if is_temp(name):
+                _drop(Path(place, name))
+
+
+def _temp_name(place: Path) -> Path:
+    return place.with_name(f"{TEMP_PREFIX}{os.getpid()}-{secrets.token_hex(4)}{TEMP_SUFFIX}")
+
+
+def _write_temp(place: Path, data: bytes, mode: int | None, path: str, *, durable: bool = True) -> Path:
+    temp = _temp_name(place)
     try:
         fd = fs.open(temp, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
         try:
             _write_all(fd, data)
             if mode is not None and hasattr(os, "fchmod"):
                 os.fchmod(fd, mode)
-            fs.fsync(fd)
+            if durable:
+                fs.fsync(fd)
         finally:
             fs.close(fd)
     except OSError as error:
@@ -391,5 +472,9 @@ def _rename(temp: Path, place: Path) -> None:
 def _drop(temp: Path) -> None:
     try:
         fs.unlink(temp)
+    except FileNotFoundError:
+        pass
     except OSError:
-        pass  # gone already, or swept at the next opening
+        undropped.add(temp)  # another program holds it (Windows), or the disk fails: swept with the next command
+    else:
+        undropped.discard(temp)

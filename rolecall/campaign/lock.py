@@ -1,4 +1,8 @@
-"""One writer at a time: a lock that ends with its process, and a note beside it that says who holds it."""
+"""One writer at a time: a lock that ends with its process, and a note beside it that says who holds it.
+
+The note goes with the holder. One that still lies there when the next command gets the lock tells that its writer was
+killed; it is kept as `died.json` until what was left behind has been put right.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import json
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from rolecall.campaign import files
@@ -15,6 +19,7 @@ from rolecall.errors import Locked, StorageError
 
 LOCK = f"{MACHINE_FOLDER}/lock"
 HOLDER = f"{MACHINE_FOLDER}/holder.json"
+DIED = f"{MACHINE_FOLDER}/died.json"
 WAIT = 10.0  # seconds a writing command waits for another one
 
 
@@ -46,11 +51,42 @@ def hold(root: Path, command: str, *, wait: float = WAIT) -> Iterator[None]:
     except OSError as error:
         raise files.refused(error, LOCK) from None
     try:
-        note = {"pid": os.getpid(), "command": command, "started": time.strftime("%Y-%m-%d %H:%M:%S")}
-        files.rewrite(root, HOLDER, json.dumps(note).encode())
+        _sign(root, command)
         yield
     finally:
+        if not files.undropped:  # else the note stays, and the next holder sweeps
+            with suppress(StorageError):
+                files.forget(root, HOLDER)
         lock.release()
+
+
+def _sign(root: Path, command: str) -> None:
+    """Say who holds the lock, and keep the note of a holder that never took it away."""
+    if files.exists(root, HOLDER):
+        files.rewrite(root, DIED, files.read(root, HOLDER), durable=False)
+    note = {"pid": os.getpid(), "command": command, "started": time.strftime("%Y-%m-%d %H:%M:%S")}
+    files.rewrite(root, HOLDER, json.dumps(note).encode(), durable=False)
+
+
+def left_behind(root: Path) -> bool:
+    """Whether a holder of the lock was killed and nothing has been put right since; True also while one is at work."""
+    return files.exists(root, DIED) or files.exists(root, HOLDER) or bool(_temporary(root))
+
+
+def put_right(root: Path) -> None:
+    """Sweep up after a killed holder. Only under the lock."""
+    if files.exists(root, DIED):
+        files.sweep(root)
+        files.forget(root, DIED)
+    for name in _temporary(root):  # of one that was killed before it had signed
+        files.forget(root, f"{MACHINE_FOLDER}/{name}")
+
+
+def _temporary(root: Path) -> list[str]:
+    try:
+        return [name for name in os.listdir(root / MACHINE_FOLDER) if files.is_temp(name)]
+    except OSError:
+        return []
 
 
 def is_held(root: Path) -> bool:

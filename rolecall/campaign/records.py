@@ -2,9 +2,10 @@
 
 `.rolecall/turns/T0042/` holds `record.jsonl`, a JSON object a line, and `calls/`, a request and an event log per
 model call. The lines, in order: `begin` (turn, action), `plan` (what the turn will tell and change; everything after it
-can be finished without a model), `write` (one before each change of a file), `told`, `closed`. A write holds the
-position, the old and the new text of its splice and the SHA-256 of the file before and after, so that it can be taken back
-exactly. The newest record that is not closed is what an interrupted command left.
+can be finished without a model), `write` (one before each change of a file; `unwritten` behind one that was refused),
+`told`, `closed`. A write holds the position, the old and the new text of its splice and the SHA-256 of the file before
+and after, so that it can be taken back exactly, and finished when a kill tore it. The newest record that is not closed
+is what an interrupted command left.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,6 +29,10 @@ FOLDS = f"{MACHINE_FOLDER}/folds"
 DRAFTS = f"{MACHINE_FOLDER}/drafts"
 
 Edit = Callable[[bytes | None], bytes]
+Stamp = tuple[int, int, int]
+
+QUIET = 0.3  # seconds a file that somebody saved during the turn must be left alone before it is read and changed
+PATIENCE = 2.0  # seconds to wait for that
 
 
 @dataclass(slots=True)
@@ -37,6 +43,8 @@ class Record:
     folder: str
     calls: int = 0
     written: list[tuple[str, str]] = field(default_factory=list)  # (path, op)
+    _began: int = field(default_factory=time.time_ns)
+    _left: dict[str, Stamp] = field(default_factory=dict)  # each written file as this record left it
 
     def note(self, kind: str, **what: object) -> None:
         """Add one durable line."""
@@ -46,7 +54,7 @@ class Record:
         path = f"{self.folder}/record.jsonl"
         data = json.dumps(line, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
         if files.exists(self.root, path):
-            files.append(self.root, path, data)
+            files.append(self.root, path, data, own_line=True)
         else:
             files.create(self.root, path, data)
 
@@ -56,8 +64,8 @@ class Record:
         The edit is made on the bytes as they are now, and made again when somebody saves the file in between. True
         when something was written; an edit that changes nothing writes nothing.
         """
-        for before in _readings(self.root, path):
-            after = _edited(edit, before, self.root, path)
+        for before in self._readings(path):
+            after = self._edited(edit, before, path)
             if after is None:
                 continue
             if after == before:
@@ -65,30 +73,51 @@ class Record:
             self.note("write", path=path, op=op, **splice(before or b"", after), made=before is None, **why)
             try:
                 _put(self.root, path, before, after)
-            except Conflict:
-                continue
+            except (Conflict, StorageError) as error:
+                with suppress(StorageError):
+                    self.note("unwritten", path=path, op=op)
+                if isinstance(error, Conflict):
+                    continue
+                raise
+            self._left[path] = files.stamp(self.root, path)
             self.written.append((path, op))
             return True
         raise Conflict("the file keeps changing", path=path, remedy="stop what rewrites it, and run the command again")
 
+    def saved_over(self) -> set[str]:
+        """The written files that somebody has saved since: what was written there may have gone with it."""
+        return {path for path, stamp in self._left.items() if files.stamp(self.root, path) != stamp}
 
-def _readings(root: Path, path: str, tries: int = 12) -> Iterator[bytes | None]:
-    for number in range(tries):
-        if number > 2:
-            time.sleep(0.05)
-        yield files.read(root, path) if files.exists(root, path) else None
+    def _readings(self, path: str, tries: int = 12) -> Iterator[bytes | None]:
+        for number in range(tries):
+            if number > 2:
+                time.sleep(0.05)
+            self._settle(path)
+            yield files.read(self.root, path) if files.exists(self.root, path) else None
 
+    def _settle(self, path: str) -> None:
+        """Wait while somebody is saving the file: an editor that writes in place shows half of it for a moment, and what
+        is added to that half is lost. Nothing is waited for when the file is as it was before the turn, or as we left it.
+        """
+        limit = time.monotonic() + PATIENCE
+        while time.monotonic() < limit:
+            stamp = files.stamp(self.root, path)
+            age = (time.time_ns() - stamp[0]) / 1e9
+            if stamp[0] <= self._began or stamp == self._left.get(path) or age >= QUIET:
+                return
+            time.sleep(min(max(QUIET - age, 0.01), QUIET))
 
-def _edited(edit: Edit, before: bytes | None, root: Path, path: str) -> bytes | None:
-    """The edit's result; None when the file was just being saved by an editor and should be read again."""
-    try:
-        return edit(before)
-    except DocumentError:
-        for pause in (0.05, 0.2):  # an editor that writes in place shows half a file for a moment
-            time.sleep(pause)
-            if not files.exists(root, path) or files.read(root, path) != before:
-                return None
-        raise
+    def _edited(self, edit: Edit, before: bytes | None, path: str) -> bytes | None:
+        """The edit's result; None when the file was just being saved by an editor and should be read again."""
+        try:
+            return edit(before)
+        except DocumentError:
+            for pause in (0.05, 0.2):
+                time.sleep(pause)
+                now = files.read(self.root, path) if files.exists(self.root, path) else None
+                if now != before:
+                    return None
+            raise
 
 
 def _put(root: Path, path: str, before: bytes | None, after: bytes) -> None:
@@ -175,8 +204,32 @@ class CallLog:
         self._log.close()
 
 
+def finish_torn(root: Path, folder: str) -> None:
+    """Put down the rest of the last write of a record, if a kill or a full disk left its first half.
+
+    Only where the file is exactly what the write found, with the beginning of what it added: anything else is left.
+    """
+    writes = [line for line in lines(root, folder) if line["do"] == "write"]
+    if not writes or writes[-1]["old"] or not files.exists(root, writes[-1]["path"]):
+        return
+    write = writes[-1]
+    path, at, new = write["path"], write["at"], _unpacked(write["new"])
+    data = files.read(root, path)
+    torn = data[at:]
+    if files.sha256(data[:at]) != write["before"] or torn == new or not new.startswith(torn):
+        return
+    if torn:
+        files.append(root, path, new[len(torn) :], size=len(data))
+    elif write["made"]:  # the name was claimed (no hard links here) and nothing put under it
+        files.replace(root, path, new, expected=files.sha256(b""))
+
+
 def begin(root: Path, turn: int, action: str, **what: object) -> Record:
-    """A new record of a turn."""
+    """A new record of a turn. Records of that turn and later ones tell another course of the story: they are put aside."""
+    for folder in reversed(folders(root)):
+        if int(folder.rsplit("/T", 1)[-1]) < turn:
+            break
+        set_aside(root, folder, "other")
     record = Record(root, f"{TURNS}/{turn_id(turn)}")
     record.note("begin", turn=turn, action=action, at=time.strftime("%Y-%m-%dT%H:%M:%S"), **what)
     return record
@@ -206,6 +259,17 @@ def lines(root: Path, folder: str) -> list[dict]:
     """The lines of a record; a torn last line is no line."""
     path = f"{folder}/record.jsonl"
     return _json_lines(files.read(root, path)) if files.exists(root, path) else []
+
+
+def writes(root: Path, folder: str) -> list[dict]:
+    """The `write` lines of a record, in order, without those that were refused."""
+    found: list[dict] = []
+    for line in lines(root, folder):
+        if line["do"] == "write":
+            found.append(line)
+        elif line["do"] == "unwritten" and found:
+            found.pop()
+    return found
 
 
 def _json_lines(data: bytes) -> list[dict]:
@@ -271,12 +335,17 @@ def paid_answers(root: Path, turn: int) -> dict[str, Call]:
     return found
 
 
+def attempts(root: Path, number: int) -> list[str]:
+    """The records of every attempt at a fold, oldest first."""
+    place = root / FOLDS
+    names = [p.name for p in place.iterdir()] if place.is_dir() else []
+    mine = [name for name in names if re.fullmatch(rf"{number:04d}(-\d+)?", name)]
+    return [f"{FOLDS}/{name}" for name in sorted(mine, key=lambda name: int(name.partition("-")[2] or 1))]
+
+
 def paid_folds(root: Path, number: int) -> dict[str, Call]:
     """Complete answers of earlier attempts at this fold, by the digest of their request."""
-    place = root / FOLDS
-    names = sorted(p.name for p in place.iterdir()) if place.is_dir() else []
-    mine = [name for name in names if name.split("-")[0] == f"{number:04d}"]
-    return {c.digest: c for name in mine for c in calls(root, f"{FOLDS}/{name}") if c.complete}
+    return {c.digest: c for folder in attempts(root, number) for c in calls(root, folder) if c.complete}
 
 
 def keep_draft(root: Path, turn: int, action: str) -> str:

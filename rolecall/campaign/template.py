@@ -36,12 +36,13 @@ def new(place: Path, name: str = "") -> Campaign:
             settings,
             count=1,
         )
-    for path in sorted(p for p in source.rglob("*") if p.is_file()):
-        relative = path.relative_to(source).as_posix()
-        if relative != SETTINGS_FILE and not files.exists(root, relative):
-            files.create(root, relative, path.read_bytes())
-    files.create(root, SETTINGS_FILE, settings)
-    lock.prepare(root)
+    with lock.hold(root, "new"):
+        lock.put_right(root)
+        for path in sorted(p for p in source.rglob("*") if p.is_file()):
+            relative = path.relative_to(source).as_posix()
+            if relative != SETTINGS_FILE and not files.exists(root, relative):
+                files.create(root, relative, path.read_bytes())
+        files.create(root, SETTINGS_FILE, settings)
     return open_campaign(root, here_only=True)
 
 
@@ -74,7 +75,7 @@ def _refuse_taken(place: Path) -> None:
             "this folder is a campaign already", path=place, remedy=f"play it with `rolecall -C {place} play`"
         )
     template = {p.name for p in template_folder().iterdir()} | {".git", ".gitignore", ".rolecall"}
-    if strange := sorted(names - template):
+    if strange := sorted(name for name in names - template if not files.is_temp(name)):
         raise CampaignError(
             f"the folder is not empty (it holds {strange[0]})",
             path=place,

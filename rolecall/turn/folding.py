@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from rolecall.agents import chronicler
 from rolecall.agents.calls import Desk
-from rolecall.campaign import chronicles, files, journal, records
+from rolecall.campaign import chronicles, journal, records
 from rolecall.campaign.documents import Document, parse
 from rolecall.campaign.effects import promises_of
 from rolecall.campaign.folder import Campaign
@@ -40,6 +40,7 @@ def fold(
     stretch = chronicles.plan_fold(state, chronicles.paths(campaign), campaign.settings.memory, asked=asked)
     if stretch is None:
         return None
+    stretch = _begun(campaign, stretch.number, lines_of(state)) or stretch
     record = Record(campaign.root, _free_folder(campaign, stretch.number))
     record.note("begin", fold=stretch.number, covers=stretch.covers)
     mine = desk or Desk(None)
@@ -64,13 +65,24 @@ def close(campaign: Campaign, record: Record, stretch: chronicles.Stretch, path:
     record.note("closed")
 
 
+def _begun(campaign: Campaign, number: int, lines: tuple[journal.Line, ...]) -> chronicles.Stretch | None:
+    """The stretch of an interrupted attempt whose retelling is paid for, as long as its lines head the Journal."""
+    for folder in reversed(records.attempts(campaign.root, number)):
+        if not any(call.complete for call in records.calls(campaign.root, folder)):
+            continue
+        covers = next((line.get("covers") for line in records.lines(campaign.root, folder)), "")
+        for count in range(1, len(lines)):
+            stretch = chronicles.Stretch(number, lines[:count])
+            if stretch.covers == covers:
+                return stretch
+    return None
+
+
 def _free_folder(campaign: Campaign, number: int) -> str:
-    """The fold's record; one left by an attempt that never wrote its Chronicle is set aside by a further number."""
-    folder, again = f"{FOLDS}/{number:04d}", 1
-    while files.exists(campaign.root, folder):
-        again += 1
-        folder = f"{FOLDS}/{number:04d}-{again}"
-    return folder
+    """A folder for this attempt's record: attempts that never wrote their Chronicle keep theirs."""
+    before = records.attempts(campaign.root, number)
+    last = int(before[-1].partition("-")[2] or 1) if before else 0
+    return f"{FOLDS}/{number:04d}-{last + 1}" if last else f"{FOLDS}/{number:04d}"
 
 
 def pending(campaign: Campaign) -> tuple[str, tuple[journal.Line, ...]] | None:
@@ -92,6 +104,9 @@ def finish(campaign: Campaign) -> str | None:
 
     The Chronicle must be whole: its seal must fit and its `covers` be its own lines. Otherwise nothing is taken.
     """
+    if found := chronicles.paths(campaign):
+        for folder in records.attempts(campaign.root, found[-1][0])[-1:]:
+            records.finish_torn(campaign.root, folder)
     left = pending(campaign)
     if left is None:
         return None
@@ -100,7 +115,7 @@ def finish(campaign: Campaign) -> str | None:
     if not chronicles.holds(document.data, path, chronicles.Stretch(0, lines)):
         return None
     number = chronicles.read(campaign, path).number
-    record = Record(campaign.root, f"{FOLDS}/{number:04d}")
+    record = Record(campaign.root, (records.attempts(campaign.root, number) or [f"{FOLDS}/{number:04d}"])[-1])
     record.write(STATE_FILE, "fold", lambda before: chronicles.without(before or b"", lines), finished=True)
     record.note("closed", finished=True)
     return path

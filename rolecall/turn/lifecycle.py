@@ -162,19 +162,37 @@ class _Turn:
         self.clock["told"] = time.perf_counter()
         self._say_skipped(desk)
         with uninterrupted():
-            effects = telling.plan(self.campaign, self.search, table, action, narration)
-            telling.save_plan(record, effects, narration)
-            for fault in telling.apply(self.campaign, record, effects):
-                self._degrade("writes", fault, "left out")
-            record.note("told")
-            records.drop_drafts(self.campaign.root)
+            effects = self._write(record, table, action, narration)
         try:
             self._afterwork(desk)
         except KeyboardInterrupt:
             self._degrade("afterwork", "stopped by the player", "done with the next turn")
-        with uninterrupted():
+        with uninterrupted(), self._after_told("record", "closed with the next turn"):
             record.note("closed")
         return self._result(turn, narration, effects, record, desk)
+
+    def _write(self, record: Record, table: Table, action: str, narration: Narration) -> list[Effect]:
+        """Write the turn down. Where the disk refuses, everything that was said is in the record, which stays open."""
+        try:
+            effects = telling.plan(self.campaign, self.search, table, action, narration)
+            telling.save_plan(record, effects, narration)
+            for fault in telling.apply(self.campaign, record, effects):
+                self._degrade("writes", fault, "left out")
+        except RoleCallError as error:
+            error.hint = error.hint or "What was told is kept; the next command writes it down."
+            raise
+        with self._after_told("record", "closed with the next turn"):
+            record.note("told")
+            records.drop_drafts(self.campaign.root)
+        return effects
+
+    @contextmanager
+    def _after_told(self, layer: str, fallback: str) -> Iterator[None]:
+        """The turn is told: whatever fails from here on is said, and no longer fails it."""
+        try:
+            yield
+        except RoleCallError as error:
+            self._degrade(layer, str(error), fallback)
 
     def _state(self) -> Document:
         """The Campaign State, its Journal folded first when it is past its limit (a long line, a hand edit)."""
@@ -221,26 +239,28 @@ class _Turn:
     def _afterwork(self, desk: Desk) -> None:
         """Fold and index, after the turn is told: a failure here is said, and tried again with the next turn."""
         before = len(desk.skipped)
-        try:
+        with self._after_told("fold", "tried again with the next turn"):
             folded = folding.fold(self.campaign, self.chains["sidecar"], telling.known_names(self.search), desk=desk)
             if folded and folded.by_hand:
                 self._degrade("fold", folded.by_hand, "the Chronicle is made of the journal's own lines")
-        except RoleCallError as error:
-            self._degrade("fold", str(error), "tried again with the next turn")
         for layer, skipped in desk.skipped[before:]:
             self._degrade(layer, skipped.reason, desk.models.get(layer, "none"))
-        self.search.refresh()
+        with self._after_told("search", "brought up to date with the next turn"):
+            self.search.refresh()
 
     def _result(self, turn: int, narration: Narration, effects: list[Effect], record: Record, desk: Desk) -> Result:
         now = time.perf_counter()
-        mentioned = {m.path: self.search.catalogue[m.path].name for m in self.search.mentions(narration.prose)}
-        state = self.campaign.document(STATE_FILE)
+        mentioned: dict[str, str] = {}
+        suggested: list[str] = []
+        with self._after_told("entities and suggestions", "none this turn"):
+            mentioned = {m.path: self.search.catalogue[m.path].name for m in self.search.mentions(narration.prose)}
+            suggested = afterwork.suggestions(list(self._arcs()), promises_of(self.campaign.document(STATE_FILE)))
         clock = self.clock
         return Result(
             turn=turn_id(turn),
             prose=narration.prose,
             journal=next(e.text for e in effects if e.op == "journal"),
-            suggestions=tuple(afterwork.suggestions(list(self._arcs()), promises_of(state))),
+            suggestions=tuple(suggested),
             entities=tuple(mentioned.values()),
             scene_changed=any(e.op == "field" and e.key in ("scene", "location") for e in effects),
             writes=tuple(record.written),

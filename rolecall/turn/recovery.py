@@ -4,12 +4,11 @@ finished; temporary files are swept. No model is asked: a paid answer is in the 
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 
 from rolecall.agents import narrator
 from rolecall.agents.calls import saved_events
-from rolecall.campaign import files, records
+from rolecall.campaign import lock, records
 from rolecall.campaign.effects import Effect, decode
 from rolecall.campaign.folder import Campaign
 from rolecall.campaign.journal import turn_id
@@ -31,19 +30,21 @@ class Recovered:
 
 def is_needed(campaign: Campaign) -> bool:
     """Whether an interrupted command left something; cheap enough for every command."""
-    return records.newest_open(campaign.root) is not None or folding.pending(campaign) is not None
+    root = campaign.root
+    return lock.left_behind(root) or records.newest_open(root) is not None or folding.pending(campaign) is not None
 
 
 def recover(campaign: Campaign, search: Search) -> list[Recovered]:
-    """Put right what an interrupted command left. Holds only under the campaign's lock."""
+    """Put right what an interrupted command left. Holds only under the campaign's lock; may itself be interrupted."""
     done: list[Recovered] = []
+    folder = records.newest_open(campaign.root)
+    if folder is not None:
+        records.finish_torn(campaign.root, folder)
     if path := folding.finish(campaign):
         done.append(Recovered(f"A fold that was interrupted is finished: {path}"))
-    folder = records.newest_open(campaign.root)
-    if folder is None:
-        return done
-    _sweep(campaign)
-    done.append(_recover_turn(campaign, search, folder))
+    if folder is not None:
+        done.append(_recover_turn(campaign, search, folder))
+    lock.put_right(campaign.root)
     return done
 
 
@@ -81,6 +82,7 @@ def _effects_from_answers(
     if not saved or not all(call.complete for call in saved):
         return None
     try:
+        search.refresh()
         table = Table(campaign, search, turn, campaign.document(STATE_FILE))
         narration = narrator.retell([saved_events(call) for call in saved], Toolbox(NARRATOR, table))
     except (DocumentError, ValueError) as error:
@@ -94,13 +96,3 @@ def _effects_from_answers(
     effects = telling.plan(campaign, search, table, action, narration)
     telling.save_plan(record, effects, narration)
     return effects
-
-
-def _sweep(campaign: Campaign) -> None:
-    """Remove our own temporary files, wherever a killed command left one."""
-    for place, folders, names in os.walk(campaign.root):
-        folders[:] = [name for name in folders if name != ".git"]
-        for name in names:
-            if files.is_temp(name):
-                relative = os.path.relpath(os.path.join(place, name), campaign.root).replace(os.sep, "/")
-                files.remove(campaign.root, relative)

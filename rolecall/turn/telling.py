@@ -7,16 +7,17 @@ from __future__ import annotations
 
 from rolecall.agents import narrator
 from rolecall.agents.narrator import Narration
-from rolecall.campaign import arcs, story
+from rolecall.campaign import arcs, files, story
 from rolecall.campaign.effects import Effect, edit_of, encode
 from rolecall.campaign.folder import Campaign
 from rolecall.campaign.kinds import STATE_FILE
 from rolecall.campaign.records import Record
-from rolecall.errors import DocumentError
+from rolecall.errors import DocumentError, StorageError
 from rolecall.search.searcher import Search
 from rolecall.tools.toolbox import Table
 
 _FIRST = ("section", "journal")
+_PASSES = 3  # times the effects of a file are written while an editor keeps saving over them
 CUT_MARK = "<!-- cut short: {why} -->"
 
 
@@ -48,16 +49,34 @@ def save_plan(record: Record, effects: list[Effect], narration: Narration) -> No
 
 
 def apply(campaign: Campaign, record: Record, effects: list[Effect]) -> list[str]:
-    """Write the effects; the story section and the journal line must succeed, what else fails is returned in words."""
-    faults: list[str] = []
-    for effect in effects:
-        try:
-            record.write(effect.path, effect.op, edit_of(effect), **_why(campaign, effect))
-        except DocumentError as error:
-            if effect.op in _FIRST:
-                raise
-            faults.append(str(error))
-    return faults
+    """Write the effects; what was left out is returned in words.
+
+    The story section and the journal line must succeed. Beside them only a fault of the disk is raised: the record
+    stays open and the rest is written later. Files that an editor saved over meanwhile are written once more.
+    """
+    faults: dict[int, str] = {}
+    todo = list(range(len(effects)))
+    for _ in range(_PASSES):
+        for number in todo:
+            faults.pop(number, None)
+            if fault := _apply(campaign, record, effects[number]):
+                faults[number] = fault
+        again = record.saved_over()
+        todo = [number for number, effect in enumerate(effects) if effect.path in again]
+        if not todo:
+            break
+    return list(faults.values())
+
+
+def _apply(campaign: Campaign, record: Record, effect: Effect) -> str:
+    try:
+        record.write(effect.path, effect.op, edit_of(effect), **_why(campaign, effect))
+    except (DocumentError, StorageError) as error:
+        of_this_file = error.path == effect.path and files.is_of_one_file(error)
+        if effect.op in _FIRST or (isinstance(error, StorageError) and not of_this_file):
+            raise
+        return str(error)
+    return ""
 
 
 def _why(campaign: Campaign, effect: Effect) -> dict[str, int]:
