@@ -99,10 +99,10 @@ def _file(campaign: Campaign, path: str, documents: dict[str, Document]) -> Iter
 def _twice(document: Document) -> Iterator[Problem]:
     """A second block of front matter, and a second section of one of the headings that RoleCall writes under."""
     try:
-        second = find(document.body.lstrip(), document.path) if document.block else None
+        second = find(document.body, document.path) if document.block else None
     except Malformed:
         second = None
-    if second and second.root:
+    if second and second.root and "" not in map(str.strip, second.text.splitlines()):  # prose between rules has gaps
         message = "a second block of front matter, which nobody reads"
         yield Problem(document.path, document.body_line, "second-block", message, "move its fields into the first")
     for heading in _WRITTEN:

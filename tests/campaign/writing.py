@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 # Bounded, so that the whole folder stays quick on a busy machine; no test depends on time.
 bounded = settings(
-    max_examples=80,
+    max_examples=120,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )
