@@ -54,9 +54,15 @@ class Desk:
     models: dict[str, str] = field(default_factory=dict)
 
     def stream(
-        self, layer: str, chain: Chain, make_request: Callable[[Profile], Request], *, prefer: str | None = None
+        self,
+        layer: str,
+        chain: Chain,
+        make_request: Callable[[Profile], Request],
+        *,
+        prefer: str | None = None,
+        may_be_blank: bool = False,
     ) -> Iterator[Event]:
-        """The events of one call, each noted before it is handed on."""
+        """The events of one call, each noted before it is handed on. `may_be_blank`: silence is no failure here."""
         if saved := self._paid_for(chain, make_request):
             yield from self._noted(layer, saved.digest, saved.request, iter(saved_events(saved)))
             return
@@ -67,7 +73,7 @@ class Desk:
             asked.append((messages.digest(request), messages.encode(request)))
             return request
 
-        source = chain.stream(build, prefer=prefer)
+        source = chain.stream(build, prefer=prefer, may_be_blank=may_be_blank)
         try:
             yield from self._noted(layer, "", asked, source)
         finally:

@@ -50,4 +50,4 @@ def pull_command() -> None:
     """Fetch the embedded model's weights (94 MB, once), so that play needs no network later."""
     from rolecall.models import weights
 
-    say(str(weights.fetch()))
+    say(str(weights.pull(weights.KNOWN["smollm2"], weights.folder())))
