@@ -7,8 +7,8 @@ A folder in the user's cache, keyed by the campaign's real path:
     CAMPAIGN/index-TOKEN/      the index the header names
     CAMPAIGN/lock              held while the index changes
 
-The catalogue is signed with the key (HMAC-SHA256) and names the index's folder with its inode, and each file in it with size,
-time and inode. A folder that was copied here, restored, cut short, or left by a crash does not match, and is built anew
+The catalogue is signed with the key (HMAC-SHA256) and names the index's folder and each file in it with size, time and
+inode. A folder that was copied here, restored, cut short, or left by a crash does not match, and is built anew
 instead of opened: whoosh's files hold pickles. Nothing here is synced to the disk; all of it can be lost.
 """
 
@@ -67,7 +67,7 @@ class Cabinet:
             header = json.loads(head)
             if (header["layout"], header["format"], header["root"]) != (LAYOUT, FORMAT, self.root):
                 return None
-            if header["language"] != language or header["inode"] != self._inode(header["folder"]):
+            if header["language"] != language or not _ours(header["folder"]):
                 return None
             catalogue = Catalogue.load(lines)
             return Shelf(catalogue, header["folder"], language, header["engine"], header["files"], seen)
@@ -118,7 +118,6 @@ class Cabinet:
             "format": FORMAT,
             "root": self.root,
             "folder": folder,
-            "inode": self._inode(folder),
             "language": language,
             "engine": engine,
             "files": files,
@@ -162,12 +161,6 @@ class Cabinet:
         info = os.stat(self._file)
         return info.st_size, info.st_mtime_ns, info.st_ino
 
-    def _inode(self, folder: str) -> list[int]:
-        if not folder.startswith("index-") or "/" in folder or os.sep in folder:
-            raise ValueError("not a folder of ours")
-        info = os.lstat(self.folder / folder)
-        return [info.st_dev, info.st_ino]
-
     def _listing(self, folder: str) -> dict[str, list[int]]:
         """Size, time and inode of each file of an index; locks and what a writer is about to remove left out."""
         found = {}
@@ -206,6 +199,11 @@ class Cabinet:
         with suppress(OSError):
             temporary.unlink()
         return path.read_bytes()
+
+
+def _ours(folder: str) -> bool:
+    """Whether a name is one that `new_index` gives."""
+    return folder.startswith("index-") and folder[6:].isalnum()
 
 
 def _user_cache() -> Path:

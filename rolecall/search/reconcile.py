@@ -18,6 +18,7 @@ from rolecall.search.analysis import Analyzer
 from rolecall.search.catalogue import Catalogue, Entry, entry_of
 from rolecall.search.passages import FilePassages, Passage, passages_of
 
+REACH = weights.REACH  # chapters on each side whose turns may be neighbours: as many as turns, for chapters of one turn
 Progress = Callable[[int, int], None]
 
 # A file changed less than this before it was read may change again within the same tick of the file system's clock:
@@ -174,7 +175,7 @@ class Update:
             file = self._chapter(path)
             if file is not None:
                 at = order.index(path) if path in told else None
-                near = order[max(0, at - 1) : at + 2] if at is not None else [path]
+                near = order[max(0, at - REACH) : at + REACH + 1] if at is not None else [path]
                 row = [chapter for chapter in map(self._chapter, near) if chapter is not None]
                 yield from self._differing(file, weights.Story(row))
 
@@ -189,8 +190,12 @@ class Update:
 
 
 def _beside(order: list[str], changed: set[str]) -> set[str]:
-    """The changed chapters and those next to them."""
-    return {path for at, path in enumerate(order) if any(near in changed for near in order[max(0, at - 1) : at + 2])}
+    """The changed chapters and those within reach of them."""
+    return {
+        path
+        for at, path in enumerate(order)
+        if any(near in changed for near in order[max(0, at - REACH) : at + REACH + 1])
+    }
 
 
 def _marks(file: FilePassages) -> tuple[str, ...]:

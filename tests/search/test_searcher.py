@@ -116,6 +116,16 @@ def test_nothing_secret_is_found_without_asking_for_secrets(search: Search, quer
     assert not any("canarywort" in m.name.casefold() for m in search.mentions(query))
 
 
+def test_a_secret_chapter_lends_no_word_to_the_open_turns_beside_it(folder: Folder) -> None:
+    folder.write("story/001-a.md", "## T0001\n\nThe gannet came.\n")
+    folder.write("story/002-b.md", "---\nvisibility: secret\n---\n## T0002\n\nThe canary sang.\n")
+    folder.write("story/003-c.md", "## T0003\n\nThe marrow grew.\n")
+    search = folder.refreshed()
+    assert search.find("canary") == []
+    assert [h.turn for h in search.find("canary", secrets=True)] == [2]
+    assert {h.turn for h in search.find("gannet")} == {1, 3}
+
+
 def test_secrets_are_found_when_asked_for(search: Search) -> None:
     found = {hit.path for hit in search.find("canarywort", secrets=True)}
     assert found == {"dm/plan.md", "arcs/well.md", "lore/hidden.md"}
@@ -306,6 +316,20 @@ def test_while_another_process_builds_the_files_are_searched_and_the_answer_is_m
         assert other.find("canary") == [] and other.find("canary", secrets=True)
     other.refresh()
     assert not other.partial and not other.trouble and other.find("gannet")
+
+
+def test_an_index_that_cannot_be_read_while_another_process_writes_is_left_to_that_process(folder: Folder) -> None:
+    folder.write("lore/mill.md", "gannet")
+    search = folder.refreshed(wait=0.05)
+    home = folder_of(search)
+    with folder.search()._keeper._cabinet.lock(1) as held:
+        assert held
+        next(home.glob("*.toc")).rename(home / "_MAIN_77.toc")  # as in the middle of a commit
+        assert [h.path for h in search.find("gannet")] == ["lore/mill.md"]
+        assert search.partial
+        assert (home.parent / "catalogue").exists(), "nothing of the other's is thrown away"
+    search.refresh()
+    assert search.find("gannet") and not search.partial
 
 
 def test_a_search_without_a_refresh_reconciles_by_itself(folder: Folder) -> None:
