@@ -57,13 +57,13 @@ def clean_line(text: str, limit: int = 2000) -> str:
 
 def clean_prose(text: str) -> str:
     """Prose for a story section: what would read as structure (heading, rule, fence, journal line) is escaped."""
-    text = clean(text)
+    # Stripped first: white space taken from the beginning or the end of a line later could make structure of it.
+    text = "\n".join(line.rstrip() for line in clean(text).split("\n")).strip()
     text = _HEADING.sub(lambda m: f"{m[1]}\\{m[2]}", text)
     text = _RULE.sub("* * *", text)
     text = _FENCE.sub(lambda m: f"{m[1]}\\{m[2]}", text)
     text = _JOURNAL_LINE.sub(lambda m: f"{m[1]}\\-", text)
-    text = "\n".join(line.rstrip() for line in text.split("\n"))
-    return re.sub(r"\n{3,}", "\n\n", text).strip()
+    return re.sub(r"\n{3,}", "\n\n", text)
 
 
 def slug(text: str, fallback: str = "untitled") -> str:

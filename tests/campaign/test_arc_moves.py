@@ -74,7 +74,7 @@ def test_a_trail_is_never_shorter_than_before_whatever_note_the_arc_is(note, tex
         except DocumentError:
             return  # `latest` is a list in this note
         now = arcs.read(documents.parse(data, "arcs/a.md"))
-        assert now.latest == f"T{turn:04d} {text}"
+        assert now.latest == f"T{turn:04d} {' '.join(text.split())}"
         assert length is None or now.trail == length + 1
         length = now.trail
 

@@ -16,7 +16,7 @@ every = st.text(st.characters(), max_size=80)  # lone surrogates included
 hostile = st.lists(
     st.one_of(
         st.sampled_from(["\x1b[31m", "\x1b]0;t\x07", "\x1b]8;;x", "\x9b1m", "\x00", "\x7f", "\ud800", "\u202e", "\ufeff", "\r\n", "\r", "\u2028",
-                         "\n", "# ", "## T0001", "---", "--", "-", "===", "```", "~~~", "- T0042 x", "...", "    ", "\t", "\u1fef" * 3]),
+                         "\n", "# ", "## T0001", "---", "--", "-", "===", "```", "~~~", "- T0042 x", "...", "    ", "\t", "\u00a0", "\u3000", "\u1fef" * 3]),
         st.text(max_size=8),
     ),
     max_size=12,
@@ -97,6 +97,8 @@ def test_blemishes_are_told_in_words():
         ("a\n\n\n\nb  \n", "a\n\nb"),
         ("She said #hope - and left.", "She said #hope - and left."),
         ("- one\n- two", "- one\n- two"),
+        ("    # Secret\ntext", "\\# Secret\ntext"),
+        ("Secret\n---\u00a0\ntext", "Secret\n* * *\ntext"),
     ],
 )
 def test_structure_in_prose_is_escaped_and_prose_is_left_alone(prose, written):
