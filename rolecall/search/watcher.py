@@ -1,9 +1,10 @@
 """Keeping search current while RoleCall runs: edits in an editor are found without asking for them.
 
-The file system's events only say that something may have changed; what has changed is found by looking (`Search.refresh`, one
-pass over the stamps: 25 ms for 5,000 files). So an event that is lost, doubled, without a path or about a temporary
-name costs nothing but a look. A look follows 300 ms of quiet, at the latest 2 s after the first event, and now and then
-without any event. Where events cannot be had (no watches left, a network drive, `ROLECALL_POLL=1`) it looks every second.
+The file system's events only say which paths are worth a look; what has changed is found by looking (`Search.refresh`). A
+look follows 300 ms of quiet, at the latest 2 s after the first event. It takes in the whole folder at the start, for more
+than 200 paths, for anything about a folder or in any other doubt, and now and then without any event, so that an event that is
+lost, doubled or without a path costs nothing. Where events cannot be had (no watches left, a network drive,
+`ROLECALL_POLL=1`) it looks every second.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from rolecall.search.searcher import Search
 QUIET = 0.3  # seconds without an event before a look
 CEILING = 2.0  # seconds from the first event to a look, quiet or not
 SLOW = 15.0  # seconds between looks without any event
+PATHS = 200  # paths, past which the whole folder is looked at
 POLL = 1.0  # seconds between looks where there are no events
 POLL_SHARE = 0.05  # of the time at most is spent looking when polling
 STOP = 1.8  # seconds that stopping may take
@@ -55,6 +57,9 @@ class Watcher:
         self._search, self._on_update = search, on_update
         self._root = Path(search.campaign.root)
         self._poke = threading.Event()
+        self._paths: set[str] = set()
+        self._doubt = True
+        self._noting = threading.Lock()
         self._stopping = threading.Event()
         self._worker: threading.Thread | None = None
         self._observer = None
@@ -127,13 +132,28 @@ class Watcher:
             with suppress(FileNotFoundError, NotADirectoryError):  # gone since it was listed
                 watch = self._observer.schedule(self, path, recursive=wanted[path], event_filter=kinds)
                 self._watches[path] = watch
+                self._doubt = True
 
     def dispatch(self, event: object) -> None:
-        """Called by the observer with each event: note that there was one, and nothing else.
-
-        Temporary names count too: an editor that saves by renaming is seen when it writes its temporary file.
-        """
+        """Called by the observer with each event: note what it is about, and nothing else."""
+        paths = [os.fsdecode(path) for path in (event.src_path, event.dest_path) if path]
+        inside = [os.path.relpath(path, self._root).replace(os.sep, "/") for path in paths]
+        told = [path for path in inside if path == "." or not any(map(is_junk, path.split("/")))]
+        if paths and not told:
+            return  # temporary and hidden names
+        with self._noting:
+            # Systems disagree on the normal form of a name that is not ASCII; only a listing tells how it is written.
+            plain = told and not event.is_directory and all(path.isascii() for path in told)
+            self._doubt |= not plain or len(self._paths) >= PATHS
+            self._paths.update(told)
         self._poke.set()
+
+    def _noted(self) -> set[str] | None:
+        """The paths to look at, or None for the whole folder."""
+        with self._noting:
+            paths, doubt = self._paths, self._doubt
+            self._paths, self._doubt = set(), False
+        return None if doubt or self.polling or not paths else paths
 
     def _check_observer(self) -> None:
         """Follow new and vanished folders; go over to polling when the observer has died."""
@@ -153,7 +173,7 @@ class Watcher:
         why = "; more watches: `sysctl fs.inotify.max_user_watches=524288`" if number == errno.ENOSPC else ""
         why = "; more watches: `sysctl fs.inotify.max_user_instances=512`" if number == errno.EMFILE else why
         self.hint = f"watching by looking every second, as the system gives no file events ({error}){why}"
-        self.polling = True
+        self.polling = self._doubt = True
         observer, self._observer, self._watches = self._observer, None, {}
         if observer is not None:
             threading.Thread(target=_stop, args=(observer,), daemon=True).start()
@@ -183,11 +203,12 @@ class Watcher:
                 return
 
     def _look(self) -> None:
+        paths = self._noted()
         try:
-            changed = self._search.refresh()
+            changed = self._search.refresh(only=paths)
             self.trouble = ""
         except StorageError as error:
-            self.trouble = str(error)
+            self.trouble, self._doubt = str(error), True
             return
         if changed and self._on_update is not None and not self._stopping.is_set():
             self._on_update()
