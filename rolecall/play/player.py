@@ -123,6 +123,7 @@ class Player:
             stream.end()
         if not self.terminal:
             click.echo()
+        self.game.keep_current()
         for degraded in result.degraded:
             self._quiet(f"{degraded.layer}: {degraded.reason} → {degraded.fallback}")
 

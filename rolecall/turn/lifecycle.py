@@ -10,7 +10,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -57,6 +57,7 @@ class Game:
     wait: float = lock.WAIT
     _shared: Models | None = None
     _search: Search | None = None
+    _upkeep: threading.Thread | None = None
 
     def campaign(self) -> Campaign:
         """The campaign, its settings read afresh: the writer may have changed them since the last turn."""
@@ -79,6 +80,7 @@ class Game:
     def tell(self, action: str, listener: Listener) -> Result:
         """Tell one turn. Raises RoleCallError (the action is kept then), or KeyboardInterrupt before a word was said."""
         action, said = _cleaned_action(action)
+        self.settle()
         with lock.hold(self.root, self.command, wait=self.wait):
             campaign = self.campaign()
             search = self.search(campaign)
@@ -92,6 +94,22 @@ class Game:
                     "the narrator is off", path="rolecall.yaml", remedy="name a model for it, or give --model"
                 )
             return _Turn(campaign, search, chains, listener).tell(action)
+
+    def keep_current(self) -> None:
+        """Index what the last turn wrote while the player reads it; the next turn waits for the rest of that, if any."""
+        if self._search is not None and self._upkeep is None:
+            self._upkeep = threading.Thread(target=self._refresh, name="index", daemon=True)
+            self._upkeep.start()
+
+    def _refresh(self) -> None:
+        with suppress(RoleCallError):  # the next command looks again, and tells
+            self._search.refresh()
+
+    def settle(self) -> None:
+        """Wait for `keep_current` to be done."""
+        if self._upkeep is not None:
+            self._upkeep.join()
+            self._upkeep = None
 
     def fold(self, names_of: Callable[[Search], list[str]] = telling.known_names) -> folding.Folded | None:
         """Fold on demand, under the lock."""
@@ -209,7 +227,10 @@ class _Turn:
         cut = [i.text for i in sources.instructions if i.when == "cut"]
         correct = chain.models.correction.budget
 
+        asked: list[Profile] = []
+
         def build(profile: Profile):
+            asked.append(profile)
             return context.assemble(sources, profile, toolbox.offers(), correct).request
 
         # Small index segments are merged while the model is awaited, out of the player's way.
@@ -217,6 +238,8 @@ class _Turn:
         narration = narrator.narrate(chain, desk, toolbox, build, on_text=self.listener.text, cut_text="\n".join(cut))
         if narration.cut:
             self._degrade("narrator", narration.cut, "what was said is kept")
+        elif not narration.journal and asked and asked[-1].tools:
+            self._degrade("journal", "the narrator wrote no line", "a sentence of the prose")
         return narration
 
     def _take_back(self, record: Record, turn: int, action: str, error: BaseException) -> None:
@@ -245,8 +268,6 @@ class _Turn:
                 self._degrade("fold", folded.by_hand, "the Chronicle is made of the journal's own lines")
         for layer, skipped in desk.skipped[before:]:
             self._degrade(layer, skipped.reason, desk.models.get(layer, "none"))
-        with self._after_told("search", "brought up to date with the next turn"):
-            self.search.refresh()
 
     def _result(self, turn: int, narration: Narration, effects: list[Effect], record: Record, desk: Desk) -> Result:
         now = time.perf_counter()
