@@ -1,0 +1,108 @@
+"""Taking one recorded write back out of a file that others may have changed since. Pure.
+
+In this order: the file is as the write left it, so the old bytes come back exactly; what the write put there still stands as it
+was put, so just that is taken out, whatever changed around it; else the three versions are merged by line. Where the
+writer changed the very lines the turn had changed, the writer's lines stay and the conflict says where, and what stood
+there before the turn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rolecall.campaign import files, records
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """Lines that the turn and the writer both changed. `line` counts from 1 in the file as it stands now."""
+
+    line: int
+    yours: str
+    before: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reversal:
+    """The file without the write: its new bytes (None: it goes), and the clashes in which the writer's lines stayed."""
+
+    data: bytes | None
+    clashes: tuple[Clash, ...] = ()
+
+
+def taken_back(current: bytes | None, write: dict, after: bytes | None) -> Reversal:
+    """`current` without what `write` (a line of a record) did. `after` is the file as the write left it, where it is kept."""
+    if current is None:
+        return Reversal(None)  # the writer removed the file; there is nothing to take out of it
+    if files.sha256(current) == write["after"]:
+        return Reversal(None if write.get("made") else records.unsplice(current, write))
+    if files.sha256(current) == write["before"] and not write.get("made"):
+        return Reversal(current)  # taken back already
+    found = _lifted(current, write, after)
+    if found is not None:
+        return Reversal(None if write.get("made") and not found.strip() else found)
+    if after is None:
+        line = _line_at(current, write["at"])
+        return Reversal(current, (Clash(line, "", _first_line(write["old"])),))
+    before = records.unsplice(after, write)
+    return _merged(before, after, current)
+
+
+def _lifted(current: bytes, write: dict, after: bytes | None) -> bytes | None:
+    """The whole lines the write put there taken out (the old ones put back) where they stand unchanged; else None."""
+    old, new, at = _whole_lines(write, after)
+    if not new.strip():
+        return None
+    places = []
+    start = current.find(new)
+    while start >= 0:
+        if start == 0 or current[start - 1 : start] == b"\n":
+            places.append(start)
+        start = current.find(new, start + 1)
+    if not places or (len(places) > 1 and len(new.strip()) < 24):
+        return None
+    place = min(places, key=lambda p: abs(p - at))
+    return current[:place] + old + current[place + len(new) :]
+
+
+def _whole_lines(write: dict, after: bytes | None) -> tuple[bytes, bytes, int]:
+    """The splice widened to whole lines: (old, new, position)."""
+    old, new, at = records.unpacked(write["old"]), records.unpacked(write["new"]), write["at"]
+    if after is None:
+        return old, new, at
+    begin = after.rfind(b"\n", 0, at) + 1
+    end = at + len(new)
+    if end < len(after) and after[end - 1 : end] != b"\n":
+        end = after.find(b"\n", end) + 1 or len(after)
+    head, tail = after[begin:at], after[at + len(new) : end]
+    return head + old + tail, head + new + tail, begin
+
+
+def _merged(before: bytes, after: bytes, current: bytes) -> Reversal:
+    from merge3 import Merge3
+
+    base, undone, yours = (data.splitlines(keepends=True) for data in (after, before, current))
+    result: list[bytes] = []
+    clashes: list[Clash] = []
+    for region in Merge3(base, undone, yours).merge_regions():
+        match region:
+            case ("unchanged", start, end):
+                result += base[start:end]
+            case ("same" | "a", start, end):
+                result += undone[start:end]
+            case ("b", start, end):
+                result += yours[start:end]
+            case ("conflict", _, _, a_start, a_end, b_start, b_end):
+                mine = b"".join(yours[b_start:b_end]).decode("utf-8", "replace")
+                was = b"".join(undone[a_start:a_end]).decode("utf-8", "replace")
+                clashes.append(Clash(len(result) + 1, mine.strip(), was.strip()))
+                result += yours[b_start:b_end]
+    return Reversal(b"".join(result), tuple(clashes))
+
+
+def _line_at(data: bytes, at: int) -> int:
+    return data.count(b"\n", 0, min(at, len(data))) + 1
+
+
+def _first_line(text: str) -> str:
+    return text.strip().splitlines()[0] if text.strip() else ""
