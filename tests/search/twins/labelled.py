@@ -53,11 +53,15 @@ class Score:
 
 def known(things: dict[str, Candidate]) -> Twins:
     """Things by path, as a campaign that holds them."""
-    entries = {
+    return Twins(entries(things), lambda path: Content(things[path].text, things[path].date))
+
+
+def entries(things: dict[str, Candidate]) -> dict[str, Entry]:
+    """Their entries in the catalogue."""
+    return {
         path: Entry(path=path, sha256=path, kind=thing.kind, name=thing.name, aliases=thing.aliases)
         for path, thing in things.items()
     }
-    return Twins(entries, lambda path: Content(things[path].text, things[path].date))
 
 
 def pairs(half: str | None = None) -> list[Pair]:
