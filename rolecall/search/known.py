@@ -49,7 +49,7 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A text of an entry, ready to be compared: name and text, folded, with the number of their trigrams and a signature."""
+    """A text of an entry, ready to be compared: name and text, folded, how many trigrams they have, and a signature."""
 
     name: str
     text: str
@@ -72,8 +72,8 @@ class Twins:
     """The things a campaign has, ready for the question. Made once for a catalogue and kept while it is the same.
 
     `read` gives the content of a path; it is called for an event's date and, once a file, when texts are compared.
-    `before` is an earlier one whose work on unchanged files is taken over. Forgotten and unreadable entries are in it too,
-    because their files are: the caller sees from the catalogue whether the twin is one of them, or secret.
+    `before` is an earlier one whose work on unchanged files is taken over. Forgotten and unreadable entries are in it
+    too, because their files are: the caller sees from the catalogue whether the twin is one of them, or secret.
     """
 
     def __init__(
@@ -170,7 +170,7 @@ class Twins:
 
 
 def together(a: str, b: str) -> bool:
-    """Whether things of two kinds may be one: of one kind, of kinds that shade into each other, or one is plain lore."""
+    """Whether things of two kinds may be one: of one kind, of kinds close to each other, or one is plain lore."""
     return a == b or frozenset((a, b)) in _TOGETHER or ("lore" in (a, b) and not {a, b} & _ARCS)
 
 

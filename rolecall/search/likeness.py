@@ -142,7 +142,7 @@ def _halves(core: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]] | 
 
 
 def parts(core: tuple[str, ...]) -> frozenset[str]:
-    """The words of a thing's name without links and endings, so that `Tower of Night` and `Night Tower` have the same."""
+    """The words of a thing's name without links and endings: `Tower of Night` and `Night Tower` have the same."""
     kept = (word for word in core if word not in titles.LINKS and word not in titles.ARTICLES)
     return frozenset(word.removesuffix("s") if len(word) > 3 else word for word in kept)
 

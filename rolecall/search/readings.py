@@ -60,7 +60,7 @@ _FOLDING = _Folding()
 
 
 def folded(text: str) -> str:
-    """Text as it is compared: compatible forms are one, no case, no apostrophes and punctuation, words by single spaces.
+    """Text as it is compared: compatible forms are one, no case, no apostrophes or punctuation, single spaces.
 
     Accents go where leaving them out is only another spelling: Latin and Greek letters, Cyrillic yo, the vowel marks of
     Arabic and Hebrew. The marks of other scripts are letters and stay. Digits of every script become 0-9.
@@ -78,11 +78,11 @@ def folded(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A name, read. `core` is what it is about; `key` is the core without spaces, and two names with one key look alike.
+    """A name, read. `core` is what it is about; `key` is the core without spaces: names with one key look alike.
 
     `titles` are (title, bearer); `called` is what follows the name of a person, `aside` what stands in parentheses.
-    `marks` are the numbers and single letters of the whole name. `sides` are the sides it takes in contrasts, `alone` those
-    that count against a name without. `owner` is who has it (`Sera's Knife`), `others` are more names of the same person.
+    `marks` are the numbers and single letters of the whole name. `sides` are the sides it takes in contrasts, `alone`
+    those that count against a name without. `owner` is who has it (`Sera's Knife`), `others` are more names of it.
     """
 
     core: tuple[str, ...]
@@ -210,7 +210,7 @@ def _without_epithet(words: list[str]) -> tuple[list[str], str]:
 
 
 def _marks(name: str) -> tuple[str, ...]:
-    """What tells one of a series, sorted: numbers, single letters that are no article, numerals of Chinese characters."""
+    """What tells one of a series, sorted: numbers, single letters but articles, numerals of Chinese characters."""
     found = []
     words = folded(name).split()
     for word, after in zip(map(numbered, words), [*words[1:], ""], strict=False):

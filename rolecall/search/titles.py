@@ -1,17 +1,23 @@
 """Words that stand beside a name without being it (articles, titles, links), and words that tell two names apart.
 
-Short word lists of our own for the languages people write campaigns in. They need not be complete: a word that is
-missing makes a new entry where an old one might have done, never one entry of two things. Spellings are as
-`likeness.folded` leaves them: case-folded, without accents.
+Short word lists of our own for the languages people write campaigns in. They need not be complete: where a
+title is missing, a second entry is made that a person can merge. Spellings are as `readings.folded` leaves them:
+case-folded, without accents.
 """
 
 from __future__ import annotations
 
+import unicodedata
 from functools import lru_cache
 
 
-def _words(line: str) -> frozenset[str]:
-    return frozenset(line.split())
+def _plain(table: str) -> str:
+    """A table as it is compared; the final sigma of Greek is a sigma."""
+    return unicodedata.normalize("NFKC", table).casefold()
+
+
+def _words(table: str) -> frozenset[str]:
+    return frozenset(_plain(table).split())
 
 
 ARTICLES = _words("""
@@ -63,7 +69,7 @@ m lord lords лорд
 f lady ladies леди
 m mister mr herr monsieur m senor sr don signor signore senhor dom meneer pan господин κυριος السيد श्री श्रीमान מר
   efendi bey
-f mistress mrs ms miss missus madam ma'am frau fraulein madame mme mademoiselle mlle senora sra senorita dona signora
+f mistress mrs ms miss missus madam maam frau fraulein madame mme mademoiselle mlle senora sra senorita dona signora
   signorina senhora mevrouw fru pani госпожа κυρια السيدة श्रीमती גברת hanim
 m king konig roi rey re rei krol koning kung царь король βασιλιας الملك राजा
 f queen konigin reine reina regina rainha krolowa koningin drottning царица королева βασιλισσα الملكة रानी
@@ -286,7 +292,7 @@ primeiro - terceiro
 पहला दूसरा तीसरा चौथा
 पहली दूसरी तीसरी चौथी
 الاول الثاني الثالث الرابع
-الاولى الثانية الثالثة الرابعة
+الاولي الثانية الثالثة الرابعة
 i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx
 """
 _TENS = {
@@ -336,7 +342,7 @@ def attached() -> tuple[dict[str, tuple[str, str]], dict[str, tuple[str, str]]]:
 
 def _table(lines: str) -> dict[str, tuple[str, str]]:
     found: dict[str, tuple[str, str]] = {}
-    for line in lines.replace("\n  ", " ").strip().splitlines():
+    for line in _plain(lines).replace("\n  ", " ").strip().splitlines():
         bearer, *spellings = line.split()
         for word in spellings:
             found.setdefault(word, (spellings[0], bearer))
@@ -347,7 +353,7 @@ def _table(lines: str) -> dict[str, tuple[str, str]]:
 def contrasts() -> dict[str, tuple[tuple[int, int], ...]]:
     """By word, each contrast it is part of: (number of the contrast, number of its side)."""
     found: dict[str, list[tuple[int, int]]] = {}
-    for group, sides in enumerate(_CONTRASTS.strip().split("\n\n")):
+    for group, sides in enumerate(_plain(_CONTRASTS).strip().split("\n\n")):
         for side, words in enumerate(sides.replace("\n  ", " ").splitlines()):
             for word in words.split():
                 found.setdefault(word, []).append((group, side))
@@ -363,7 +369,7 @@ TELLING_ALONE, TELLING_TEXTS = 2, 12
 def numbers() -> dict[str, int]:
     """The number of each number word, ordinal and Roman numeral up to twenty."""
     found = dict(_TENS)
-    for line in _NUMBERS.strip().splitlines():
+    for line in _plain(_NUMBERS).strip().splitlines():
         for number, word in enumerate(line.split(), 1):
             if word != "-":
                 found.setdefault(word, number)

@@ -1,7 +1,7 @@
 """Whether something that is about to be recorded is in the campaign already.
 
-By its name first, then by a slip of the pen in it, then by what is said about it; only among kinds that go together, and
-never two events of two dates. It calls no model and writes nothing: whoever asks makes an update of the twin.
+By its name first, then by a slip of the pen in it, then by what is said about it; only among kinds that go together,
+and never two events of two dates. It calls no model and writes nothing: whoever asks makes an update of the twin.
 """
 
 from __future__ import annotations

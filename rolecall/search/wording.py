@@ -1,4 +1,4 @@
-"""How alike two texts are: by runs of three characters, in any script, and by what each says that the other does not."""
+"""How alike two texts are: by runs of three characters, in any script, and by what each says for itself."""
 
 from __future__ import annotations
 
@@ -47,8 +47,11 @@ def alike(a: frozenset[str], b: frozenset[str]) -> float:
 
 
 def texts_apart(a: str, b: str) -> bool:
-    """Whether two folded texts are alike in words, not in fact: each has a number, a side of a contrast or several words of
-    its own where the other has others. What only one of them says does not count: it knows more."""
+    """Whether two folded texts are alike in words, not in fact.
+
+    Each has a number, a side of a contrast or several words of its own where the other has others. What only one of
+    them says does not count: it knows more.
+    """
     words, others = set(a.split()), set(b.split())
     mine, theirs = words - others, others - words
     if contrast(sides_of(_signs(mine, a, b)), sides_of(_signs(theirs, b, a)), titles.TELLING_TEXTS):

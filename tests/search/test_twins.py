@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rolecall.search import titles
 from rolecall.search.catalogue import Entry
+from rolecall.search.readings import folded
 from rolecall.search.twins import Candidate, Content, Twins, near_names, twin_of
 from tests.conftest import SHARED
 from tests.search.twins import labelled
@@ -147,6 +149,13 @@ def test_the_reason_and_the_certainty_are_said():
     assert [twin.path for twin in (exact, beside, alias, slip)] == ["v.md", "v.md", "v.md", "b.md"]
     assert exact.score == 1 and exact.score > alias.score > beside.score > slip.score > 0
     assert alias.why == "known as the Needle" and slip.why == "written almost as Brothers in Arms"
+
+
+def test_every_word_of_the_tables_is_spelled_as_names_are_compared():
+    before, after = titles.attached()
+    tables = (titles.titles(), titles.contrasts(), titles.numbers(), before, after, titles.ARTICLES, titles.LINKS)
+    tables += (titles.EPITHET, titles.ALSO, titles.SETTLEMENTS, titles.HOUSES, titles.LAND, titles.SMALL)
+    assert [word for table in tables for word in table if folded(word) != word] == []
 
 
 # -- kinds, dates, withheld entries
