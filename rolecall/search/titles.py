@@ -53,7 +53,7 @@ _TITLES = """
 - corporal cpl
 - private pvt
 - marshal marschall marechal
-- doctor dr doc docteur docteure doktor dottore dottoressa doctora доктор γιατρος الدكتور दکتر डॉक्टर
+- doctor dr doc docteur docteure doktor dottore dottoressa doctora доктор γιατρος الدكتور डॉक्टर
 - professor prof professeur profesor profesora professore профессор
 - inspector insp
 - judge justice richter juge juez судья
