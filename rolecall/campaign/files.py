@@ -40,6 +40,7 @@ _REASONS = {
     errno.ENAMETOOLONG: ("the name is too long", "use a shorter name"),
     errno.EEXIST: ("there is such a file already", "choose another name"),
 }
+_NO_EXCHANGE = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EXDEV}
 _OF_ONE_FILE = {
     errno.EACCES,
     errno.EPERM,
@@ -82,6 +83,24 @@ class FileSystem:
     def replace(self, source: Path, target: Path) -> None:
         """Rename over `target` in one step."""
         os.replace(source, target)
+
+    def exchange(self, one: Path, other: Path) -> None:
+        """Let two files change names in one step; OSError where the system or the file system cannot."""
+        if sys.platform not in ("linux", "darwin"):
+            raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+        import ctypes
+
+        library = ctypes.CDLL(None, use_errno=True)
+        names = os.fsencode(one), os.fsencode(other)
+        try:
+            if sys.platform == "linux":  # renameat2(2): AT_FDCWD, RENAME_EXCHANGE
+                failed = library.renameat2(-100, names[0], -100, names[1], 2)
+            else:  # renamex_np(2): RENAME_SWAP
+                failed = library.renamex_np(*names, 2)
+        except AttributeError:  # an older C library
+            raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS)) from None
+        if failed:
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), str(other))
 
     def link(self, source: Path, target: Path) -> None:
         """A second name for a file; fails when `target` exists."""
@@ -292,8 +311,8 @@ def _take_back(fd: int, before: int, data: bytes) -> None:
 def replace(root: Path, path: str, data: bytes, *, expected: str) -> None:
     """Put `data` in the place of the bytes whose SHA-256 is `expected`; Conflict when they are others by now.
 
-    A save that comes in between the last look and the rename is not lost: the file that was displaced keeps a second name
-    until it is seen to be the expected one, and is put back if it is not.
+    A save that comes in between the last look and the rename is not lost: what was displaced is looked at once more, and
+    put back if it is not what was expected.
     """
     place = locate(root, path)
     try:
@@ -301,30 +320,48 @@ def replace(root: Path, path: str, data: bytes, *, expected: str) -> None:
     except OSError as error:
         raise refused(error, path) from None
     temp = _write_temp(place, data, mode, path)
-    displaced = _temp_name(place)
     try:
-        if sha256(read(root, path)) != expected:
+        if sha256(read(root, path)) != expected or not _swapped(temp, place, expected):
             raise Conflict("the file changed since it was read", path=path, remedy="run the command again")
-        held = _second_name(place, displaced)
-        _rename(temp, place)
-        if held and sha256(displaced.read_bytes()) != expected:
-            fs.replace(displaced, place)
-            raise Conflict("the file changed while it was replaced", path=path, remedy="run the command again")
         fs.sync_folder(place.parent)
     except OSError as error:
         raise refused(error, path) from None
     finally:
         _drop(temp)
-        _drop(displaced)
 
 
-def _second_name(place: Path, name: Path) -> bool:
-    """Give a file a second name; False where that cannot be done."""
+def _swapped(temp: Path, place: Path, expected: str) -> bool:
+    """Put `temp` in the place of the expected file; False, with everything as it was, when another stands there by now."""
     try:
-        fs.link(place, name)
-    except OSError:
-        return False  # a file system without hard links, or somebody else's file: the look before has to do
-    return True
+        fs.exchange(temp, place)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        if error.errno not in _NO_EXCHANGE:
+            raise
+        return _renamed_over(temp, place, expected)
+    if sha256(temp.read_bytes()) == expected:
+        return True
+    fs.exchange(temp, place)
+    return False
+
+
+def _renamed_over(temp: Path, place: Path, expected: str) -> bool:
+    """The same where names cannot be exchanged: a second name holds what is displaced until it was looked at."""
+    held = _temp_name(place)
+    try:
+        try:
+            fs.link(place, held)
+        except OSError:
+            held = None  # no hard links either: the look before has to do
+        _rename(temp, place)
+        if held is None or sha256(held.read_bytes()) == expected:
+            return True
+        fs.replace(held, place)
+        return False
+    finally:
+        if held is not None:
+            _drop(held)
 
 
 def rewrite(root: Path, path: str, data: bytes, *, durable: bool = True) -> None:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
+
 from rolecall.campaign import kinds as kinds_
+from rolecall.campaign import proposals
+from rolecall.campaign.documents import Document
 from rolecall.campaign.effects import Effect
 from rolecall.campaign.text import clean_line
+from rolecall.errors import DocumentError, StorageError
 from rolecall.search.catalogue import Entry
 from rolecall.tools.toolbox import Table, ToolFault, ToolType, schema, text
 
@@ -17,7 +23,9 @@ def find_entry(table: Table, name: str, *, kinds: tuple[str, ...] = ()) -> Entry
     What is secret, withheld or forgotten does not exist for a model.
     """
     wanted = name.strip().removeprefix("[[").removesuffix("]]").split("|")[0]
-    found = [e for e in map(table.search.catalogue.get, table.search.ties.named(wanted)) if not (e.secret or e.withheld)]
+    found = [
+        e for e in map(table.search.catalogue.get, table.search.ties.named(wanted)) if not (e.secret or e.withheld)
+    ]
     found = [e for e in found if e.kind in kinds] if kinds else [e for e in found if e.kind not in _NOT_ENTRIES]
     if len(found) == 1:
         return found[0]
@@ -28,19 +36,44 @@ def find_entry(table: Table, name: str, *, kinds: tuple[str, ...] = ()) -> Entry
     raise ToolFault(f"No entry is named {wanted!r}.{hint}")
 
 
+def document_of(table: Table, entry: Entry) -> Document:
+    """The entry as its file stands, with a moment's patience for an editor that is just saving it."""
+    for pause in (0.05, 0.1, 0.2):
+        try:
+            return table.campaign.document(entry.path)
+        except (DocumentError, StorageError):
+            time.sleep(pause)
+    return table.campaign.document(entry.path)
+
+
 def refuse_locked(table: Table, entry: Entry) -> None:
     """ToolFault for an entry the writer marked `locked: true`: models write nothing there."""
-    if kinds_.flag(table.campaign.document(entry.path).fields, "locked"):
+    if kinds_.flag(document_of(table, entry).fields, "locked"):
         raise ToolFault(f"{entry.name} is locked by the writer; nothing was written.")
+
+
+def propose(table: Table, about: str, effects: Sequence[Effect], line: str) -> str:
+    """Leave a change to the writer, as a proposal; ToolFault when it lies there already, or was dropped."""
+    root = table.campaign.root
+    state = proposals.known(root, effects)
+    number = proposals.next_number(root) + sum(e.op == "proposal" for e in table.effects)
+    made = proposals.of(number, effects, f"{about}: {line}")
+    if state or any(proposals.same(made, effect) for effect in table.effects):
+        end = " and dropped." if state == proposals.DROPPED else "."
+        raise ToolFault(f"{about} is the writer's to change; that was proposed already{end}")
+    table.effects.append(made)
+    return f"{about} is locked by the writer; the change was proposed."
 
 
 def _append_history(table: Table, arguments: dict) -> str:
     entry = find_entry(table, arguments["entry"])
-    refuse_locked(table, entry)
     line = clean_line(arguments["text"])
     if not line:
         raise ToolFault("The line says nothing.")
-    table.effects.append(Effect("history", entry.path, table.turn, line))
+    effect = Effect("history", entry.path, table.turn, line)
+    if kinds_.flag(document_of(table, entry).fields, "locked"):
+        return propose(table, entry.name, [effect], line)
+    table.effects.append(effect)
     return f"Noted for {entry.name}."
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from rolecall.campaign import arcs
 from rolecall.campaign.effects import Effect
 from rolecall.campaign.text import clean_line
-from rolecall.tools.entries import find_entry, refuse_locked
+from rolecall.tools.entries import document_of, find_entry, refuse_locked
 from rolecall.tools.toolbox import Table, ToolFault, ToolType, schema, text
 
 
 def _move_arc(table: Table, arguments: dict) -> str:
     entry = find_entry(table, arguments["arc"], kinds=("arc", "quest"))
-    arc = arcs.read(table.campaign.document(entry.path))
+    arc = arcs.read(document_of(table, entry))
     if not arc.open:
         raise ToolFault(f"The arc {arc.name!r} is {arc.status}; it does not move any more.")
     refuse_locked(table, entry)

@@ -9,6 +9,7 @@ Faults, each at one counted call or from it on:
     short    a write puts half of its bytes down and says so; the disk is full behind it
     once     this one call fails with EIO and the next ones work
     refused  this one call fails with EACCES
+    meanwhile  nothing fails; `meanwhile` is done right before the call (by another program)
 """
 
 from __future__ import annotations
@@ -48,6 +49,8 @@ class Faulty(FileSystem):
     hit: str = ""
     dead: bool = False
     full: bool = False
+    meanwhile: Callable[[], object] = lambda: None
+    lacks: tuple[str, ...] = ()  # what this file system cannot do: exchange, link
     _open: dict[int, Path] = field(default_factory=dict)
     _synced: dict[Path, int] = field(default_factory=dict)
     _unsynced_names: list[tuple[set[Path], Callable[[], None]]] = field(default_factory=list)
@@ -109,7 +112,18 @@ class Faulty(FileSystem):
         self._named({Path(source).parent, Path(target).parent}, undo)
         self._after()
 
+    def exchange(self, one: Path, other: Path) -> None:
+        if "exchange" in self.lacks:
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), str(other))
+        self._step("exchange", other)
+        super().exchange(one, other)
+        self._synced[Path(one)], self._synced[Path(other)] = sys.maxsize, self._synced.get(Path(one), sys.maxsize)
+        self._named({Path(other).parent}, lambda: super(Faulty, self).exchange(one, other))
+        self._after()
+
     def link(self, source: Path, target: Path) -> None:
+        if "link" in self.lacks:
+            raise OSError(errno.EPERM, os.strerror(errno.EPERM), str(target))
         self._step("link", target)
         super().link(source, target)
         self._synced[Path(target)] = self._synced.get(Path(source), sys.maxsize)
@@ -177,6 +191,8 @@ class Faulty(FileSystem):
                 self.full = True
                 if name in _GROWS:
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+            case "meanwhile":
+                self.meanwhile()
             case "once":
                 raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
             case "refused":
@@ -227,9 +243,15 @@ def _gone(path: Path) -> None:
 
 
 @contextmanager
-def failing(root: Path, at: int = 0, fault: str = "kill") -> Iterator[Faulty]:
+def failing(
+    root: Path,
+    at: int = 0,
+    fault: str = "kill",
+    meanwhile: Callable[[], object] = lambda: None,
+    lacks: tuple[str, ...] = (),
+) -> Iterator[Faulty]:
     """The file system of `files` fails inside this block; afterwards it is the real one again."""
-    faulty = Faulty(root, at, fault)
+    faulty = Faulty(root, at, fault, meanwhile=meanwhile, lacks=lacks)
     real, files.fs = files.fs, faulty
     try:
         yield faulty

@@ -24,7 +24,7 @@ from tests.turn.faults import DEADLY, Faulty, Killed, failing
 
 FIRST, SECOND = "I ask who burned it.", "I wait for the tide."
 FAULTS = ("torn", "power", "full", "short", "once", "refused")
-_CHANGES = {"create", "write", "fsync", "truncate", "replace", "link", "unlink", "mkdir", "sync_folder"}
+_CHANGES = {"create", "write", "fsync", "truncate", "replace", "exchange", "link", "unlink", "mkdir", "sync_folder"}
 FITS = {  # where a fault makes a difference
     "torn": _CHANGES,
     "power": _CHANGES,
@@ -51,6 +51,7 @@ class Trial:
 
     root: Path
     fold_at: int
+    lacks: tuple[str, ...] = ()
 
     def fresh(self) -> None:
         shutil.rmtree(self.root, ignore_errors=True)
@@ -60,7 +61,7 @@ class Trial:
         """Run a command with a fault; whether it was acknowledged. Only RoleCall's own errors may come out of it."""
         game = world.game(self.root, teller)
         done = False
-        with failing(self.root, at, fault) as faulty:
+        with failing(self.root, at, fault, lacks=self.lacks) as faulty:
             try:
                 act(game)
                 done = True
@@ -164,6 +165,11 @@ def test_a_fault_at_any_step_of_an_automatic_fold_loses_and_doubles_nothing(faul
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_at_any_step_of_a_fold_on_demand_loses_and_doubles_nothing(fault: str, tmp_path: Path) -> None:
     every_step(Trial(tmp_path / "tale", world.NEVER_FOLD), fold, fault)
+
+
+def test_a_kill_at_any_step_of_a_fold_is_survived_without_hard_links(tmp_path: Path) -> None:
+    """A new file's name is claimed there and the file renamed over the claim: a kill in between leaves an empty file."""
+    every_step(Trial(tmp_path / "tale", world.FOLD_SOON, ("exchange", "link")), turn, "torn", begin=records.FOLDS)
 
 
 def test_a_kill_at_any_step_of_a_recovery_is_recovered_from(tmp_path: Path) -> None:

@@ -1,0 +1,249 @@
+"""Killing the real command, `rolecall turn ACTION`, at random moments, and what must hold afterwards.
+
+A run has a campaign from the template with a low fold line, and a model server of its own on the loopback address. A third of
+the kills fall anywhere in the command's life, a third while its model is speaking, a third in the moments behind the
+model's last word, when the turn is written down and folded. Everything is drawn from one seed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rolecall.campaign import checks, chronicles, files, journal, records, story
+from rolecall.campaign.folder import open_campaign
+from tests.loopback import storyteller
+
+ROOT = Path(__file__).resolve().parents[2]
+MODEL = "openai/loopback-1"
+MEMORY = b"memory: {fold_at: 450, keep_lines: 2}"
+WRITING = 0.15  # seconds behind an answer's end in which a turn is written down
+
+
+@dataclass
+class Server:
+    """The loopback server as a process of its own, and what it has been asked."""
+
+    log: Path
+    _process: subprocess.Popen | None = None
+    _read: int = 0
+    asked: list[str] = field(default_factory=list)  # the words of every request
+    sent: set[int] = field(default_factory=set)
+
+    def __enter__(self) -> Server:
+        self.log.touch()
+        command = [sys.executable, "-m", "tests.loopback.server", "--log", str(self.log)]
+        self._process = subprocess.Popen(
+            [*command, "--delay", "0.02", "--chunk-delay", "0.004"], cwd=ROOT, stdout=subprocess.PIPE, text=True
+        )
+        self.url = f"http://127.0.0.1:{int(self._process.stdout.readline())}/v1"
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._process.stdout.close()
+
+    def look(self) -> None:
+        """Read what the log has more."""
+        with self.log.open("rb") as log:
+            log.seek(self._read)
+            whole, newline, _ = log.read().rpartition(b"\n")
+        self._read += len(whole + newline)
+        for raw in whole.splitlines():
+            line = json.loads(raw)
+            if line["event"] == "asked" and line["path"].startswith("POST"):
+                self.asked.append(words_of_body(line["body"]))
+            elif line["event"] == "sent":
+                self.sent.add(line["n"])
+
+
+def words_of_body(body: dict[str, Any]) -> str:
+    """All text of a request as the server got it, without white space: what tells one request from another."""
+    return "".join("".join(storyteller.text_of(message).split()) for message in body["messages"])
+
+
+def words_of_request(request: dict[str, Any]) -> str:
+    """The same of a request as a record keeps it."""
+    parts = [*request["system"], *(part for message in request["messages"] for part in message["parts"])]
+    return "".join("".join(part.get("text", "").split()) for part in parts)
+
+
+@dataclass
+class Run:
+    """One campaign, killed again and again."""
+
+    place: Path
+    server: Server
+    seed: int
+    kills: int = 0
+    after_sent: int = 0
+    told: dict[str, tuple[str, str]] = field(default_factory=dict)  # acknowledged turns: (journal line, prose)
+    paid: dict[str, int] = field(default_factory=dict)  # words of a paid request: how many requests there were then
+
+    _known: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.dice = random.Random(self.seed)
+        self.root = self.place / "tale"
+        self.environ = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.place),
+            "XDG_CACHE_HOME": str(self.place / "cache"),
+            "OPENAI_BASE_URL": self.server.url,
+            "OPENAI_API_KEY": "sk-loopback",
+        }
+        self.command("new", str(self.root))
+        settings = (self.root / "rolecall.yaml").read_bytes().splitlines(keepends=True)
+        kept = [MEMORY + b"\n" if line.startswith(b"memory:") else line for line in settings]
+        (self.root / "rolecall.yaml").write_bytes(b"".join(kept))
+
+    def command(self, *arguments: str) -> str:
+        """Run a command to its end; what it printed."""
+        done = subprocess.run(
+            [sys.executable, "-m", "rolecall", *arguments], cwd=ROOT, env=self.environ, capture_output=True, text=True
+        )
+        assert done.returncode == 0, f"seed {self.seed}, kill {self.kills}: {arguments} said {done.stderr}"
+        return done.stdout
+
+    def measure(self) -> None:
+        """How long the command takes, and when in it the model is first asked."""
+        begun = time.monotonic()
+        process = self._turn("I listen at the door.")
+        asked = None
+        while process.poll() is None:
+            self.server.look()
+            asked = asked or (time.monotonic() - begun if self.server.asked else None)
+            time.sleep(0.002)
+        self.length, self.first = time.monotonic() - begun, asked
+        self._acknowledge(process)
+        assert process.returncode == 0
+
+    def until(self, kills: int) -> None:
+        """Kill until so many kills have hit a living command."""
+        action = self._action()
+        while self.kills < kills:
+            hit = self._once(action)
+            self._note_paid()
+            if hit and self.dice.random() < 0.2:
+                self.command("-C", str(self.root), "status", "--json")
+                self._note_paid()
+            if not hit or self.dice.random() < 0.4:  # else the same action again
+                action = self._action()
+
+    def _action(self) -> str:
+        return f"I try door {self.dice.randrange(10**6)}, “quietly”.\n\nThen I wait."
+
+    def _turn(self, action: str) -> subprocess.Popen:
+        arguments = ["-C", str(self.root), "turn", action, "--model", MODEL, "--json"]
+        return subprocess.Popen(
+            [sys.executable, "-m", "rolecall", *arguments],
+            cwd=ROOT,
+            env=self.environ,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def _once(self, action: str) -> bool:
+        kind = self.dice.choice(("anywhere", "speaking", "writing"))
+        process = self._turn(action)
+        if kind == "anywhere":
+            self._wait(process, self.dice.uniform(0, self.length))
+        elif kind == "speaking":
+            self._wait(process, self.dice.uniform(self.first * 0.9, self.length))
+        else:
+            self._wait_until_sent(process)
+            self._wait(process, self.dice.uniform(0, WRITING))
+        hit = process.poll() is None
+        process.send_signal(signal.SIGKILL)
+        self._acknowledge(process)
+        self.kills += hit
+        self.after_sent += hit and kind == "writing"
+        assert hit or process.returncode == 0, f"seed {self.seed}, kill {self.kills}: {self.said}"
+        return hit
+
+    def _wait(self, process: subprocess.Popen, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        while process.poll() is None and (left := until - time.monotonic()) > 0:
+            time.sleep(min(left, 0.005))
+
+    def _wait_until_sent(self, process: subprocess.Popen) -> None:
+        self.server.look()
+        before = len(self.server.sent)
+        while process.poll() is None and len(self.server.sent) == before:
+            time.sleep(0.002)
+            self.server.look()
+
+    def _acknowledge(self, process: subprocess.Popen) -> None:
+        out, self.said = process.communicate()
+        try:
+            result = json.loads(out)
+        except ValueError:
+            return
+        assert result["turn"] not in self.told, f"seed {self.seed}, kill {self.kills}: {result['turn']} told twice"
+        self.told[result["turn"]] = (result["journal"], result["prose"])
+
+    def _note_paid(self) -> None:
+        """From now on nothing may be asked whose whole answer is on record."""
+        self.server.look()
+        for base in (records.TURNS, records.FOLDS):
+            place = self.root / base
+            for folder in sorted(place.iterdir()) if place.is_dir() else ():
+                for call in records.calls(self.root, f"{base}/{folder.name}"):
+                    if call.digest in self._known:
+                        continue
+                    words = words_of_request(call.request)
+                    if call.complete:
+                        self._known.add(call.digest)
+                        assert words in self.server.asked, "a request on record that the server has not seen"
+                        self.paid[words] = self.server.asked.count(words)
+
+    def assert_laws(self) -> None:
+        """After the last kill: one more turn, then everything told stands once, and nothing was paid for twice."""
+        where = f"seed {self.seed}, {self.kills} kills"
+        last = json.loads(self.command("-C", str(self.root), "turn", "I rest.", "--model", MODEL, "--json"))
+        self.told[last["turn"]] = (last["journal"], last["prose"])
+        self.server.look()
+        for words, times in self.paid.items():
+            assert self.server.asked.count(words) == times, (
+                f"{where}: a paid answer was asked for again: {words[-200:]}"
+            )
+        campaign = open_campaign(self.root, here_only=True)
+        problems = [str(problem) for problem in checks.check(campaign)]
+        assert not problems, f"{where}: {problems}"
+        lines = [x for _, path in chronicles.paths(campaign) for x in journal.lines_of(campaign.document(path))]
+        lines += journal.lines_of(campaign.document("campaign-state.md"))
+        numbers = [line.turn for line in lines]
+        assert numbers == list(range(1, len(numbers) + 1)), f"{where}: {numbers}"
+        sections = [t for _, path in story.chapters(campaign) for t in story.turns_of(campaign.document(path))]
+        assert [t.turn for t in sections] == numbers, f"{where}: the story tells {[t.turn for t in sections]}"
+        for line, section in zip(lines, sections, strict=True):
+            turn = journal.turn_id(line.turn)
+            assert line.text == storyteller.line(line.turn), f"{where}: {turn} reads {line.text!r}"
+            assert section.prose == storyteller.prose(line.turn), f"{where}: {turn} is told as {section.prose!r}"
+            if turn in self.told:
+                assert self.told[turn] == (line.text, section.prose), f"{where}: {turn} is not what was acknowledged"
+        assert set(self.told) <= {journal.turn_id(number) for number in numbers}, f"{where}: a turn is lost"
+        assert chronicles.paths(campaign), f"{where}: nothing was folded"
+        left = [p for p in self.root.rglob("*") if files.is_temp(p.name)]
+        assert not left, f"{where}: temporary files are left: {left}"
+
+
+def run(place: Path, seed: int, kills: int) -> Run:
+    """A whole run; its laws are checked."""
+    place.mkdir(parents=True, exist_ok=True)
+    with Server(place / "requests.jsonl") as server:
+        killed = Run(place, server, seed)
+        killed.measure()
+        killed.until(kills)
+        killed.assert_laws()
+        return killed

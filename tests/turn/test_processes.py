@@ -1,0 +1,274 @@
+"""Several processes at one campaign, and what the folder itself can do to a turn: links, modes, read-only, missing."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from rolecall.campaign import files, journal, lock, records
+from rolecall.campaign.folder import open_campaign
+from rolecall.errors import Locked, RoleCallError, StorageError
+from rolecall.turn.lifecycle import Listener
+from tests.turn import world
+from tests.turn.faults import Faulty, Killed, failing
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def other(code: str, *arguments: object) -> subprocess.Popen:
+    """Another Python process, from the repository's root."""
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def end(process: subprocess.Popen) -> str:
+    out, _ = process.communicate(timeout=60)
+    return out
+
+
+WRITER = """
+    import sys
+    from pathlib import Path
+    from rolecall.campaign import lock, records
+    from rolecall.campaign.effects import Effect, edit_of
+    from rolecall.campaign.journal import lines_of
+    from rolecall.campaign.folder import open_campaign
+
+    root, name = Path(sys.argv[1]), sys.argv[2]
+    campaign = open_campaign(root, here_only=True)
+    for number in range(50):
+        with lock.hold(root, name, wait=60):
+            turn = lines_of(campaign.document("campaign-state.md"))[-1].turn + 1
+            record = records.begin(root, turn, "")
+            line = Effect("journal", "campaign-state.md", turn, f"{name} wrote line {number}.")
+            record.write(line.path, line.op, edit_of(line))
+            record.note("closed")
+"""
+
+
+def test_two_processes_appending_fifty_lines_each_leave_a_hundred_lines_once(tmp_path: Path) -> None:
+    campaign = world.make(tmp_path)
+    for process in [other(WRITER, tmp_path, "one"), other(WRITER, tmp_path, "two")]:
+        end(process)
+        assert process.returncode == 0
+    lines = journal.lines_of(campaign.document("campaign-state.md"))
+    assert [line.turn for line in lines] == list(range(1, 104))
+    for name in ("one", "two"):
+        mine = [line.text for line in lines if line.text.startswith(name)]
+        assert mine == [f"{name} wrote line {number}." for number in range(50)]
+
+
+HOLDER = """
+    import sys
+    from pathlib import Path
+    from rolecall.campaign import lock
+
+    with lock.hold(Path(sys.argv[1]), "rolecall play"):
+        print("held", flush=True)
+        sys.stdin.readline()
+"""
+
+
+def test_a_turn_beside_another_command_names_its_process_its_command_and_its_start(tmp_path: Path) -> None:
+    world.make(tmp_path)
+    before = world.text(tmp_path)
+    process = other(HOLDER, tmp_path)
+    assert process.stdout.readline() == "held\n"
+    game = world.game(tmp_path, world.Teller())
+    game.wait = 0.3
+    with pytest.raises(Locked) as locked:
+        game.tell("I wait.", Listener())
+    said = rf"process {process.pid}, `rolecall play`, since \d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d"
+    assert re.search(said, str(locked.value))
+    assert world.text(tmp_path) == before
+    end(process)
+    assert game.tell("I wait.", Listener()).turn == "T0004"
+
+
+def test_a_turn_waits_for_another_command_that_ends_in_time(tmp_path: Path) -> None:
+    world.make(tmp_path)
+    process = other(HOLDER, tmp_path)
+    assert process.stdout.readline() == "held\n"
+    game = world.game(tmp_path, world.Teller())
+    game.wait = 30.0
+    process.stdin.write("\n")
+    process.stdin.flush()
+    assert game.tell("I wait.", Listener()).turn == "T0004"
+    end(process)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
+def test_a_lock_whose_process_was_killed_holds_nobody_up_and_is_swept(tmp_path: Path) -> None:
+    world.make(tmp_path)
+    process = other(HOLDER, tmp_path)
+    assert process.stdout.readline() == "held\n"
+    process.send_signal(signal.SIGKILL)
+    end(process)
+    litter = tmp_path / "characters" / f"{files.TEMP_PREFIX}1-abc{files.TEMP_SUFFIX}"
+    litter.write_bytes(b"half")
+    assert lock.left_behind(tmp_path)
+    game = world.game(tmp_path, world.Teller())
+    game.wait = 0.3
+    assert game.tell("I wait.", Listener()).turn == "T0004"
+    assert world.assert_laws(tmp_path, {4})
+    assert not lock.left_behind(tmp_path)
+
+
+TURNS = """
+    import sys
+    from pathlib import Path
+    from rolecall.turn.lifecycle import Listener
+    from tests.turn import world
+
+    for number in range(6):
+        game = world.game(Path(sys.argv[1]), world.Teller())
+        game.wait = 60
+        print(game.tell(f"I knock {number}.", Listener()).turn, flush=True)
+"""
+
+
+def test_turns_of_two_processes_stand_one_behind_the_other(tmp_path: Path) -> None:
+    world.make(tmp_path, world.FOLD_SOON)
+    told = [turn for process in [other(TURNS, tmp_path), other(TURNS, tmp_path)] for turn in end(process).split()]
+    assert sorted(told) == [journal.turn_id(number) for number in range(4, 16)]
+    world.assert_laws(tmp_path, set(range(4, 16)))
+
+
+# -- the folder
+
+
+def test_the_machines_folder_deleted_between_turns_costs_no_line(tmp_path: Path) -> None:
+    world.make(tmp_path)
+    game = world.game(tmp_path, world.Teller())
+    for turn in (4, 5, 6):
+        assert game.tell("I go on.", Listener()).turn == journal.turn_id(turn)
+        shutil.rmtree(tmp_path / ".rolecall")
+    world.assert_laws(tmp_path, {4, 5, 6})
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX modes")
+def test_modes_and_hard_linked_backups_are_kept(tmp_path: Path) -> None:
+    root = tmp_path / "tale"
+    world.make(root)
+    for path, data in world.FILES.items():
+        os.chmod(root / path, 0o640)
+        os.link(root / path, tmp_path / path.replace("/", "-"))
+        assert (tmp_path / path.replace("/", "-")).read_bytes() == data
+    world.game(root, world.Teller()).tell("I go on.", Listener())
+    for path, data in world.FILES.items():
+        assert (tmp_path / path.replace("/", "-")).read_bytes() == data
+        assert (root / path).stat().st_mode & 0o777 == 0o640
+    world.assert_laws(root, {4})
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
+@pytest.mark.parametrize("path", ["campaign-state.md", "story/001-the-quay.md", "characters/sera.md"])
+def test_a_link_that_leads_out_of_the_campaign_is_neither_read_nor_written(path: str, tmp_path: Path) -> None:
+    root = tmp_path / "tale"
+    world.make(root)
+    outside = tmp_path / "outside.md"
+    os.rename(root / path, outside)
+    os.symlink(outside, root / path)
+    teller = world.Teller()
+    try:
+        world.game(root, teller).tell("I go on.", Listener())
+    except StorageError as error:
+        assert "link leads out of the campaign" in str(error)
+    assert outside.read_bytes() == world.FILES[path]
+    assert (root / path).is_symlink()
+    for call in (files.read, lambda *a: files.append(*a, b"x"), lambda *a: files.replace(*a, b"x", expected="")):
+        with pytest.raises(StorageError, match="link leads out"):
+            call(root, path)
+
+
+@pytest.mark.parametrize("path", ["../outside.md", "/etc/outside.md", "characters/../../outside.md", "a\0b.md", ""])
+def test_a_path_that_points_out_of_the_campaign_is_refused(path: str, tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="outside the campaign"):
+        files.create(tmp_path, path, b"x")
+
+
+class ReadOnly(Faulty):
+    """Everything that would change something fails."""
+
+    code = errno.EROFS
+
+    def _step(self, name: str, path: object) -> None:
+        if name != "read":
+            raise OSError(self.code, os.strerror(self.code), str(path))
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [(errno.EROFS, "read-only"), (errno.EACCES, "permission denied"), (errno.ENOSPC, "the disk is full")],
+)
+@pytest.mark.parametrize("played_before", [True, False])
+def test_a_campaign_that_cannot_be_written_says_so_and_changes_nothing(
+    code: int, words: str, played_before: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.make(tmp_path)
+    teller = world.Teller()
+    if played_before:
+        world.game(tmp_path, teller).tell("I go on.", Listener())
+    before, asked = world.text(tmp_path), len(teller.asked)
+    refusing = ReadOnly(tmp_path)
+    refusing.code = code
+    with monkeypatch.context() as patch, pytest.raises(RoleCallError, match=words) as said:
+        patch.setattr(files, "fs", refusing)
+        world.game(tmp_path, teller).tell("I go on.", Listener())
+    assert "\n" not in str(said.value)
+    assert world.text(tmp_path) == before
+    assert len(teller.asked) == asked, "a model was paid for a turn that could not be kept"
+    world.game(tmp_path, teller).tell("I go on.", Listener())
+    world.assert_laws(tmp_path, {4, 5} if played_before else {4})
+
+
+def test_a_disk_that_fills_up_while_the_turn_is_written_keeps_the_turn_for_the_next_command(tmp_path: Path) -> None:
+    world.make(tmp_path)
+    teller = world.Teller()
+    with failing(tmp_path) as counted:
+        world.game(tmp_path, teller).tell("I go on.", Listener())
+    step = counted.steps.index(("write", "campaign-state.md")) + 1
+    shutil.rmtree(tmp_path)
+    world.make(tmp_path)
+    with failing(tmp_path, step, "short"), pytest.raises(StorageError, match="disk is full") as said:
+        world.game(tmp_path, teller).tell("I go on.", Listener())
+    assert said.value.hint == "What was told is kept; the next command writes it down."
+    asked = len(teller.asked)
+    world.game(tmp_path, teller).fold()
+    assert world.assert_laws(tmp_path, {4}) == {1, 2, 3, 4}
+    assert len(teller.asked) == asked + 1  # the fold's own
+
+
+def test_records_of_another_course_of_the_story_never_hide_an_interrupted_turn(tmp_path: Path) -> None:
+    """The writer goes back in git: the records of later turns stay, under other names."""
+    campaign = world.make(tmp_path)
+    for action in ("I stay.", "I go."):
+        world.game(tmp_path, world.Teller()).tell(action, Listener())
+    for path, data in world.FILES.items():  # back to before both
+        (tmp_path / path).write_bytes(data)
+    with failing(tmp_path) as counted:
+        world.game(tmp_path, world.Teller()).tell("I stay.", Listener())
+    step = counted.steps.index(("write", "campaign-state.md")) + 1
+    for path, data in world.FILES.items():
+        (tmp_path / path).write_bytes(data)
+    with failing(tmp_path, step, "torn"), pytest.raises(Killed):
+        world.game(tmp_path, world.Teller()).tell("I turn back.", Listener())
+    assert records.newest_open(tmp_path) is not None
+    world.game(tmp_path, world.Teller()).fold()
+    world.assert_laws(tmp_path, {4})
+    assert "I turn back." in campaign.read("story/001-the-quay.md").decode()
+    assert open_campaign(tmp_path, here_only=True).exists(f"{records.TURNS}/T0005.other-1")
