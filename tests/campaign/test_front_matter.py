@@ -170,6 +170,8 @@ def test_a_wikilink_without_quotes_stays_without():
         ("? [a, b]\n: c", 2, "not a word"),
         ("%YAML 1.1", None, ""),
         ("a: @home", 2, "broken YAML"),
+        ("a: {b:}", 2, "broken YAML"),  # these two only one of PyYAML's parsers accepts
+        ("a: [b#:]", 2, "broken YAML"),
         ("a: `x`", 2, "broken YAML"),
         ("a: " + "[" * 50_000, 2, "nested too deep"),
         ("\n".join(" " * n + "k:" for n in range(40)), 14, "nested too deep"),
