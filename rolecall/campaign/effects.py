@@ -6,15 +6,16 @@ file. Applying it to a file that already shows it changes nothing: that is how a
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
-from rolecall.campaign import arcs, documents, journal, story
+from rolecall.campaign import arcs, documents, journal, merging, story
+from rolecall.campaign.frontmatter import Value
 from rolecall.campaign.journal import turn_id
 from rolecall.campaign.records import Edit
 from rolecall.errors import Unclear
 
 PROMISES = "Promises"
-HISTORY = "History"
+HISTORY = merging.HISTORY
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,24 +29,47 @@ class Effect:
     promise    a promise is made     text: `To Sera: bring the ledger`
     kept       a promise is kept     text: its words, as they stand
     field      one field is set      key: its name, text: its value
+    record     an entry is made      key: its kind, text: its prose, facts: its fields, the name among them
+    facts      facts are merged in   key: the kind whose fields they are, facts
+    absorb     another entry of the same thing is merged in   key: the kind, facts, lines: its dated lines
+    forget     out of retrieval      text: why
+    revive     in retrieval again
+    kind       the kind changes      text: the new one
+    proposal   a change for the writer to decide on   text: its file's content
+
+    The rest says where it comes from: `phase` (pre-gen, during-gen, post-gen, summary), the `model`'s spec, a `reason` in a
+    line, and `source`, the sentence of the prose. Records keep it with each write.
     """
 
     op: str
     path: str
     turn: int
-    text: str
+    text: str = ""
     key: str = ""
     title: str = ""
+    facts: dict[str, Value] = field(default_factory=dict, hash=False)
+    lines: tuple[str, ...] = ()
+    phase: str = ""
+    model: str = ""
+    reason: str = ""
+    source: str = ""
+
+    @property
+    def why(self) -> dict[str, str]:
+        """Where it comes from, as far as that is known: what a write's line in the record says of it."""
+        told = {"phase": self.phase, "model": self.model, "reason": self.reason, "source": self.source}
+        return {key: value for key, value in told.items() if value}
 
 
 def encode(effect: Effect) -> dict:
-    """The effect as JSON data."""
-    return asdict(effect)
+    """The effect as JSON data, without what is empty."""
+    data = asdict(effect)
+    return {key: value for key, value in data.items() if value or key in ("op", "path", "turn", "text")}
 
 
 def decode(data: dict) -> Effect:
     """The effect `encode` wrote."""
-    return Effect(**data)
+    return Effect(**{**data, "lines": tuple(data.get("lines", ()))})
 
 
 def edit_of(effect: Effect) -> Edit:
@@ -54,6 +78,10 @@ def edit_of(effect: Effect) -> Edit:
     def edit(before: bytes | None) -> bytes:
         if effect.op == "section":
             return story.add(before, effect.path, effect.title, effect.turn, effect.key, effect.text)
+        if effect.op == "record":
+            return _record(before, effect)
+        if effect.op == "proposal":
+            return _proposal(before, effect)
         if before is None:
             raise Unclear("there is no such file any more", path=effect.path, remedy="nothing was written to it")
         return _EDITS[effect.op](before, effect)
@@ -105,6 +133,55 @@ def _field(data: bytes, effect: Effect) -> bytes:
     return documents.set_field(data, effect.path, effect.key, effect.text)
 
 
+def _record(before: bytes | None, effect: Effect) -> bytes:
+    """A new entry; where somebody made a file of that name meanwhile, what is new in it goes there if it is the same thing."""
+    new = merging.written(effect.path, effect.key, effect.facts, effect.text, effect.turn)
+    if not before:
+        return new
+    there = documents.parse(before, effect.path)
+    if merging.key_of(there.text("name")) != merging.key_of(effect.facts["name"]):
+        raise Unclear(
+            "a file of that name was made meanwhile", path=effect.path, remedy="rename it, or record it by hand"
+        )
+    if there.text("source") == turn_id(effect.turn):
+        return before  # it was made already, and may have changed since
+    facts = {key: value for key, value in effect.facts.items() if merging.may_set(key)}
+    data = merging.merge(before, effect.path, effect.key, facts, effect.turn)
+    return merging.with_lines(
+        data, effect.path, [f"{turn_id(effect.turn)} {effect.text}"] if effect.text.strip() else []
+    )
+
+
+def _facts(data: bytes, effect: Effect) -> bytes:
+    return merging.merge(data, effect.path, effect.key, effect.facts, effect.turn)
+
+
+def _absorb(data: bytes, effect: Effect) -> bytes:
+    return merging.absorb(data, effect.path, effect.key, effect.facts, list(effect.lines), effect.turn)
+
+
+def _forget(data: bytes, effect: Effect) -> bytes:
+    if documents.parse(data, effect.path).text("forgotten").strip():
+        return data
+    said = " ".join(f"{turn_id(effect.turn)} {effect.text}".split())
+    return merging.set_mark(data, effect.path, "forgotten", said, effect.turn)
+
+
+def _revive(data: bytes, effect: Effect) -> bytes:
+    return merging.set_mark(data, effect.path, "forgotten", "", effect.turn)
+
+
+def _kind(data: bytes, effect: Effect) -> bytes:
+    return merging.set_mark(data, effect.path, "kind", effect.text, effect.turn)
+
+
+def _proposal(before: bytes | None, effect: Effect) -> bytes:
+    data = effect.text.encode("utf-8", "replace")
+    if before not in (None, data):
+        raise Unclear("another proposal has that number", path=effect.path, remedy="nothing was proposed")
+    return data
+
+
 _EDITS = {
     "journal": _journal,
     "arc": _arc,
@@ -112,6 +189,11 @@ _EDITS = {
     "promise": _promise,
     "kept": _kept,
     "field": _field,
+    "facts": _facts,
+    "absorb": _absorb,
+    "forget": _forget,
+    "revive": _revive,
+    "kind": _kind,
 }
 
 

@@ -129,17 +129,17 @@ class Toolbox:
             return ToolResult(call.id, f"That did not work: {error}", is_error=True)
 
 
-_VALIDATORS: dict[str, Callable] = {}
+_VALIDATORS: dict[int, tuple[ToolType, Callable]] = {}  # by the tool itself: two layers may know one name differently
 
 
 def _check(tool: ToolType, arguments: dict) -> None:
     """Hold the arguments against the tool's schema; the validator is compiled once a process."""
     import fastjsonschema
 
-    validate = _VALIDATORS.get(tool.name)
-    if validate is None:
-        validate = _VALIDATORS[tool.name] = fastjsonschema.compile(tool.schema)
+    held = _VALIDATORS.get(id(tool))
+    if held is None or held[0] is not tool:
+        held = _VALIDATORS[id(tool)] = (tool, fastjsonschema.compile(tool.schema))
     try:
-        validate(arguments)
+        held[1](arguments)
     except fastjsonschema.JsonSchemaValueException as error:
         raise ToolFault(f"{tool.name}: {error.message.replace('data.', '')}") from None
