@@ -19,7 +19,8 @@ TEMPLATE = ROOT / "workspace_template"
 EXAMPLE = ROOT / "examples" / "the-broken-anchor"
 BOTH = pytest.mark.parametrize("folder", [TEMPLATE, EXAMPLE], ids=["template", "example"])
 
-CONDITIONS = {"always", "tools", "small-model", "opening", "past-fold-line", "fold", "cut"}
+CONDITIONS = {"always", "tools", "small-model", "opening", "past-fold-line", "fold", "cut", "scribe"}
+LAYERS = {"fold": "sidecar", "scribe": "scribe"}  # conditions that are not the narrator's
 ONE_NAME = ("location", "leader", "headquarters", "owner", "holder", "within", "region", "habitat", "target", "agent")
 MANY_NAMES = ("inhabitants", "members", "enemies", "participants", "causes", "wielders")
 ENTRY_FOLDERS = {
@@ -217,7 +218,7 @@ def test_each_instruction_is_one_short_text_under_a_condition_the_code_knows():
     found = [n for n in notes(TEMPLATE) if n.folder == "instructions"]
     assert {n.fields["when"] for n in found} == CONDITIONS
     for note in found:
-        assert note.fields["layer"] == ("sidecar" if note.fields["when"] == "fold" else "narrator"), note.path
+        assert note.fields["layer"] == LAYERS.get(note.fields["when"], "narrator"), note.path
         assert 20 <= len(note.body.split()) <= 120, note.path
         stem = note.path.removeprefix("instructions/").removesuffix(".md")
         assert re.sub(r"[^a-z]+", "-", note.fields["name"].casefold()).strip("-") == stem, note.path

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rolecall.campaign import arcs, chronicles, journal, records, secrets, story, views
+from rolecall.campaign import arcs, chronicles, journal, proposals, records, secrets, story, views
 from rolecall.campaign.documents import Document
 from rolecall.campaign.effects import promises_of
 from rolecall.campaign.folder import CONFLICT_COPY, Campaign
@@ -32,7 +32,7 @@ def status(campaign: Campaign, search: Search, *, with_secrets: bool = False) ->
         ],
         "arcs": _arcs(campaign, search, with_secrets),
         "journal_chars": journal.length(lines),
-        "proposals": [],
+        "proposals": [proposal.to_json() for proposal in proposals.listed(campaign.root)],
         "warnings": _warnings(campaign, search),
     }
 
@@ -87,6 +87,9 @@ def status_lines(campaign: Campaign, search: Search, *, with_secrets: bool = Fal
             lines.append(f"  {arc['name']} ({arc['status']})")
             lines += [f"    {arc['latest']}"] if arc["latest"] else []
             lines += [f"    Truth: {arc['truth']}"] if arc.get("truth") else []
+    if now["proposals"]:
+        lines += ["", "Proposed for entries you locked (`rolecall proposals`)"]
+        lines += [f"  {proposal['number']}  {proposal['line']}" for proposal in now["proposals"]]
     memory = campaign.settings.memory
     lines += ["", f"Journal: {now['journal_chars']:,} of {memory['fold_at']:,} characters until it folds"]
     return lines + [f"Warning: {warning}" for warning in now["warnings"]]
