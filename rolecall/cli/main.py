@@ -22,6 +22,7 @@ COMMANDS = {
     "status": ("reading", "Where the story stands."),
     "show": ("reading", "Read an entry."),
     "list": ("reading", "List entries."),
+    "proposals": ("proposals", "What the models would change in entries you locked."),
     "search": ("finding", "Find passages."),
     "context": ("finding", "Show the prompt a turn would send, and what each part costs."),
     "graph": ("graph", "Draw who is tied to whom."),
