@@ -14,6 +14,7 @@ import base64
 import json
 import re
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -33,6 +34,7 @@ Stamp = tuple[int, int, int]
 
 QUIET = 0.3  # seconds a file that somebody saved during the turn must be left alone before it is read and changed
 PATIENCE = 2.0  # seconds to wait for that
+VERSIONS = 200  # turns whose file versions are kept for merging
 
 
 @dataclass(slots=True)
@@ -70,7 +72,8 @@ class Record:
                 continue
             if after == before:
                 return False
-            self.note("write", path=path, op=op, **splice(before or b"", after), made=before is None, **why)
+            kept = _keep_version(self.root, self.folder, after)
+            self.note("write", path=path, op=op, **splice(before or b"", after), made=before is None, kept=kept, **why)
             try:
                 _put(self.root, path, before, after)
             except (Conflict, StorageError) as error:
@@ -129,6 +132,41 @@ def _put(root: Path, path: str, before: bytes | None, after: bytes) -> None:
         files.replace(root, path, after, expected=files.sha256(before))
 
 
+def _keep_version(root: Path, folder: str, after: bytes) -> str:
+    """Keep the file as a write leaves it, packed, beside the record: the base of a later merge. Its name, or nothing.
+
+    It is not synced to the disk: a version that went with the machine only makes a merge a little more careful.
+    """
+    place = root / folder / "after"
+    name = f"{len(list(place.iterdir())) + 1 if place.is_dir() else 1:03d}.z"
+    try:
+        files.rewrite(root, f"{folder}/after/{name}", zlib.compress(after, 6), durable=False)
+    except StorageError as error:
+        if not files.is_of_one_file(error):
+            raise
+        return ""
+    return name
+
+
+def version(root: Path, folder: str, write: dict) -> bytes | None:
+    """The file as a recorded write left it, where that is still kept and whole."""
+    path = f"{folder}/after/{write.get('kept', '')}"
+    if not write.get("kept") or not files.exists(root, path):
+        return None
+    try:
+        data = zlib.decompress(files.read(root, path))
+    except (zlib.error, StorageError):
+        return None
+    return data if files.sha256(data) == write["after"] else None
+
+
+def drop_versions(root: Path, turn: int) -> None:
+    """Forget the kept versions of one old turn: it can still be taken back, only without a merge by line."""
+    place = root / TURNS / turn_id(turn) / "after"
+    for name in [p.name for p in place.iterdir()] if place.is_dir() else []:
+        files.forget(root, f"{TURNS}/{turn_id(turn)}/after/{name}")
+
+
 def splice(before: bytes, after: bytes) -> dict[str, object]:
     """The one span that differs: `at` (byte), `old`, `new` (text, or `base64:...`), and both files' SHA-256."""
     at = _common(before, after)
@@ -151,7 +189,7 @@ def unsplice(after: bytes, write: dict) -> bytes:
     """The very bytes a recorded write replaced; Conflict when the file is not what the write left."""
     if files.sha256(after) != write["after"]:
         raise Conflict("the file changed since this write", path=write["path"], remedy="merge by hand")
-    old, new = _unpacked(write["old"]), _unpacked(write["new"])
+    old, new = unpacked(write["old"]), unpacked(write["new"])
     return after[: write["at"]] + old + after[write["at"] + len(new) :]
 
 
@@ -183,7 +221,8 @@ def _packed(data: bytes) -> str:
     return text if not text.startswith("base64:") else "base64:" + base64.b64encode(data).decode()
 
 
-def _unpacked(text: str) -> bytes:
+def unpacked(text: str) -> bytes:
+    """The bytes of a write's `old` or `new`."""
     return base64.b64decode(text[7:]) if text.startswith("base64:") else text.encode()
 
 
@@ -213,7 +252,7 @@ def finish_torn(root: Path, folder: str) -> None:
     if not writes or writes[-1]["old"] or not files.exists(root, writes[-1]["path"]):
         return
     write = writes[-1]
-    path, at, new = write["path"], write["at"], _unpacked(write["new"])
+    path, at, new = write["path"], write["at"], unpacked(write["new"])
     data = files.read(root, path)
     torn = data[at:]
     if files.sha256(data[:at]) != write["before"] or torn == new or not new.startswith(torn):
@@ -232,6 +271,7 @@ def begin(root: Path, turn: int, action: str, **what: object) -> Record:
         set_aside(root, folder, "other")
     record = Record(root, f"{TURNS}/{turn_id(turn)}")
     record.note("begin", turn=turn, action=action, at=time.strftime("%Y-%m-%dT%H:%M:%S"), **what)
+    drop_versions(root, turn - VERSIONS)
     return record
 
 
@@ -262,13 +302,15 @@ def lines(root: Path, folder: str) -> list[dict]:
 
 
 def writes(root: Path, folder: str) -> list[dict]:
-    """The `write` lines of a record, in order, without those that were refused."""
+    """The `write` lines of a record that stand, in order: without those that were refused, or taken back by a swipe."""
     found: list[dict] = []
     for line in lines(root, folder):
         if line["do"] == "write":
             found.append(line)
         elif line["do"] == "unwritten" and found:
             found.pop()
+        elif line["do"] == "unwound":
+            found.clear()
     return found
 
 
@@ -312,9 +354,28 @@ def folders(root: Path) -> list[str]:
 def newest_open(root: Path) -> str | None:
     """The folder of the newest record when it is not closed: what an interrupted command left."""
     found = folders(root)
-    if not found or any(line["do"] == "closed" for line in lines(root, found[-1])):
+    if not found:
         return None
-    return found[-1]
+    ends = [line["do"] for line in lines(root, found[-1]) if line["do"] in ("closed", "reopened")]
+    return None if ends and ends[-1] == "closed" else found[-1]
+
+
+def turn_of(folder: str) -> int:
+    """42 for `.rolecall/turns/T0042` and for `.rolecall/turns/T0042.swipe-1`."""
+    return int(re.search(r"/T(\d+)", folder)[1])
+
+
+def swipes(root: Path, turn: int) -> dict[int, str]:
+    """The records of every answer to a turn by its number, counted from 1; the current one is `T0042` itself."""
+    place = root / TURNS
+    name = re.compile(rf"{turn_id(turn)}(?:\.swipe-\d+)?")
+    names = [p.name for p in place.iterdir() if name.fullmatch(p.name)] if place.is_dir() else []
+    found = {}
+    for one in names:
+        begun = next((line for line in lines(root, f"{TURNS}/{one}") if line["do"] == "begin"), None)
+        if begun:
+            found[begun.get("swipe", 1)] = f"{TURNS}/{one}"
+    return dict(sorted(found.items()))
 
 
 def set_aside(root: Path, folder: str, why: str) -> str:

@@ -19,6 +19,8 @@ COMMANDS = {
     "new": ("create", "Make a campaign: from the template, or of a folder of Markdown."),
     "play": ("turns", "Play, line by line."),
     "turn": ("turns", "Tell one turn."),
+    "swipe": ("taking_back", "Another answer to the last turn, or an earlier one."),
+    "undo": ("taking_back", "Take turns back."),
     "status": ("reading", "Where the story stands."),
     "show": ("reading", "Read an entry."),
     "list": ("reading", "List entries."),

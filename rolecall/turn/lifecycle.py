@@ -32,7 +32,7 @@ from rolecall.models.roles import chains_for
 from rolecall.search.searcher import Search
 from rolecall.tools.families import NARRATOR
 from rolecall.tools.toolbox import Table, Toolbox
-from rolecall.turn import context, folding, recovery, telling
+from rolecall.turn import context, folding, recovery, rollback, telling
 from rolecall.turn.result import Degraded, Result
 
 LONGEST_ACTION = 8000  # characters
@@ -81,11 +81,7 @@ class Game:
         """Tell one turn. Raises RoleCallError (the action is kept then), or KeyboardInterrupt before a word was said."""
         action, said = _cleaned_action(action)
         self.settle()
-        with lock.hold(self.root, self.command, wait=self.wait):
-            campaign = self.campaign()
-            search = self.search(campaign)
-            for put_right in recovery.recover(campaign, search):
-                listener.note(put_right.what)
+        with self._writing(listener) as (campaign, search):
             if said:
                 listener.note(f"Taken out of the action: {said}")
             chains = self.chains(campaign)
@@ -94,6 +90,48 @@ class Game:
                     "the narrator is off", path="rolecall.yaml", remedy="name a model for it, or give --model"
                 )
             return _Turn(campaign, search, chains, listener).tell(action)
+
+    def swipe(self, listener: Listener) -> Result:
+        """Another answer to the last turn: its own changes are taken back and the same action is told again.
+
+        Raises what `tell` raises; the answer before it stands again then.
+        """
+        self.settle()
+        with self._writing(listener) as (campaign, search):
+            chains = self.chains(campaign)
+            turn, action, number = rollback.begin_swipe(campaign)
+            try:
+                result = _Turn(campaign, search, chains, listener).tell(action, turn=turn, swipe=number)
+            except BaseException as error:
+                rollback.recover(campaign)
+                if isinstance(error, RoleCallError):
+                    error.hint = f"The answer before it stands again ({turn_id(turn)})."
+                raise
+            rollback.end_swipe(campaign)
+            return result
+
+    def switch(self, wanted: int, listener: Listener) -> int:
+        """Put an answer that was had already in the place of the current one; the turn's number. No model is asked."""
+        self.settle()
+        with self._writing(listener) as (campaign, _):
+            return rollback.switch(campaign, wanted)
+
+    def undo(self, listener: Listener, *, count: int = 1, turn: int = 0) -> list[rollback.Undone]:
+        """Take back the last `count` turns, or one turn whose later ones stay."""
+        self.settle()
+        with self._writing(listener) as (campaign, _):
+            turns = [turn] if turn else rollback.last_turns(campaign, count)
+            return [rollback.undo(campaign, number) for number in turns]
+
+    @contextmanager
+    def _writing(self, listener: Listener) -> Iterator[tuple[Campaign, Search]]:
+        """The campaign under its lock, what a crash left put right first."""
+        with lock.hold(self.root, self.command, wait=self.wait):
+            campaign = self.campaign()
+            search = self.search(campaign)
+            for put_right in recovery.recover(campaign, search):
+                listener.note(put_right.what)
+            yield campaign, search
 
     def keep_current(self) -> None:
         """Index what the last turn wrote while the player reads it; the next turn waits for the rest of that, if any."""
@@ -113,10 +151,7 @@ class Game:
 
     def fold(self, names_of: Callable[[Search], list[str]] = telling.known_names) -> folding.Folded | None:
         """Fold on demand, under the lock."""
-        with lock.hold(self.root, self.command, wait=self.wait):
-            campaign = self.campaign()
-            search = self.search(campaign)
-            recovery.recover(campaign, search)
+        with self._writing(Listener()) as (campaign, search):
             search.refresh()
             try:
                 chain = self.chains(campaign)["sidecar"]
@@ -161,13 +196,13 @@ class _Turn:
         self.degraded: list[Degraded] = []
         self.clock = {"begin": time.perf_counter()}
 
-    def tell(self, action: str) -> Result:
+    def tell(self, action: str, *, turn: int = 0, swipe: int = 1) -> Result:
         self.search.refresh()
         if self.search.partial:
             self._degrade("search", "the index cannot be used", "names are matched on the files")
         state = self._state()
-        turn = next_turn(self.campaign, state)
-        record = records.begin(self.campaign.root, turn, action)
+        turn = turn or next_turn(self.campaign, state)
+        record = records.begin(self.campaign.root, turn, action, swipe=swipe)
         desk = Desk(record, paid=records.paid_answers(self.campaign.root, turn))
         table = Table(self.campaign, self.search, turn, state)
         try:

@@ -18,7 +18,7 @@ from rolecall.errors import DocumentError, RoleCallError, StorageError
 from rolecall.search.searcher import Search
 from rolecall.tools.families import NARRATOR
 from rolecall.tools.toolbox import Table, Toolbox
-from rolecall.turn import folding, telling
+from rolecall.turn import folding, rollback, telling
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,12 @@ class Recovered:
 def is_needed(campaign: Campaign) -> bool:
     """Whether an interrupted command left something; cheap enough for every command."""
     root = campaign.root
-    return lock.left_behind(root) or records.newest_open(root) is not None or folding.pending(campaign) is not None
+    return (
+        lock.left_behind(root)
+        or records.newest_open(root) is not None
+        or rollback.pending(root) is not None
+        or folding.pending(campaign) is not None
+    )
 
 
 def recover(campaign: Campaign, search: Search) -> list[Recovered]:
@@ -44,6 +49,8 @@ def recover(campaign: Campaign, search: Search) -> list[Recovered]:
         done.append(Recovered(f"A fold that was interrupted is finished: {path}"))
     if folder is not None:
         done.append(_recover_turn(campaign, search, folder))
+    if rollback.pending(campaign.root) is not None:
+        done.append(Recovered(rollback.recover(campaign)))
     lock.put_right(campaign.root)
     return done
 
@@ -56,15 +63,15 @@ def _recover_turn(campaign: Campaign, search: Search, folder: str) -> Recovered:
         records.set_aside(campaign.root, folder, "draft")
         return Recovered("A turn that had not begun is put aside")
     turn, action = begin["turn"], begin["action"]
-    plan = next((line for line in lines if line["do"] == "plan"), None)
-    effects = (
-        [decode(e) for e in plan["effects"]] if plan else _effects_from_answers(campaign, search, record, turn, action)
-    )
+    plans = [line for line in lines if line["do"] == "plan"]
+    effects = [decode(e) for plan in plans for e in plan["effects"]]
+    if not plans:
+        effects = _effects_from_answers(campaign, search, record, turn, action)
     if effects is None:
         records.keep_draft(campaign.root, turn, action)
         records.set_aside(campaign.root, folder, "draft")
         return Recovered(f"{turn_id(turn)} was interrupted before it was told; its action is kept")
-    told = any(line["do"] == "told" for line in lines)
+    told = "told" in [line["do"] for line in lines[_reopened(lines) :]]
     faults = [] if told else telling.apply(campaign, record, effects)
     if not told:
         record.note("told", recovered=True)
@@ -72,6 +79,11 @@ def _recover_turn(campaign: Campaign, search: Search, folder: str) -> Recovered:
     records.drop_drafts(campaign.root)
     left = f" ({'; '.join(faults)})" if faults else ""
     return Recovered(f"{turn_id(turn)} was interrupted while it was written down; it is finished{left}")
+
+
+def _reopened(lines: list[dict]) -> int:
+    """The position behind the last line that says the record's effects are to be written again."""
+    return max((n + 1 for n, line in enumerate(lines) if line["do"] == "reopened"), default=0)
 
 
 def _effects_from_answers(

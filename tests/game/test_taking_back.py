@@ -1,0 +1,168 @@
+"""Swipes and undo: a turn's own changes go, what the writer changed since stays."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_playing import files_of
+
+RICH = """
+- turn: T0001
+  text: Pasco hands over the oar.
+  tools:
+    - {{name: move_arc, arguments: {{arc: Who rang the drowned bell, text: Pasco heard his name in it.}}}}
+    - {{name: append_history, arguments: {{entry: pasco, text: Gave Kit his oar.}}}}
+    - {{name: add_promise, arguments: {{to: Old Pasco, text: bring the oar back}}}}
+    - {{name: set_scene, arguments: {{location: Low Skerrow}}}}
+    - {{name: append_journal, arguments: {{text: {line}}}}}
+"""
+
+
+def rich(line: str) -> str:
+    return RICH.format(line=line)
+
+
+def test_undo_leaves_every_file_byte_equal_to_before(rolecall, campaign, script):
+    before = files_of(campaign)
+    assert rolecall("-C", campaign, "turn", "I take the oar.", "--model", script(rich("Pasco gave Kit an oar."))).code == 0
+    assert files_of(campaign) != before
+    ran = rolecall("-C", campaign, "undo")
+    assert (ran.code, ran.out) == (0, "T0001 is taken back: I take the oar.\n")
+    assert files_of(campaign) == before
+    assert rolecall("-C", campaign, "undo").code == 1  # there is nothing more to take back
+
+
+def test_undo_takes_several_turns_and_the_number_is_free_again(rolecall, campaign, script):
+    first = files_of(campaign)
+    for n in range(3):
+        assert rolecall("-C", campaign, "turn", f"I go on, {n}.", "--model", script(f"- text: Scene {n}.")).code == 0
+    assert rolecall("-C", campaign, "undo", "3").code == 0
+    assert files_of(campaign) == first
+    told = rolecall("-C", campaign, "turn", "I stay.", "--json", "--model", script("- text: Stay."))
+    assert json.loads(told.out)["turn"] == "T0001"
+
+
+def test_undo_of_one_turn_keeps_later_ones(rolecall, campaign, script):
+    for n in (1, 2, 3):
+        assert rolecall("-C", campaign, "turn", f"I go, {n}.", "--model", script(f"- text: Scene {n}.")).code == 0
+    assert rolecall("-C", campaign, "undo", "--turn", "T0002").code == 0
+    state = (campaign / "campaign-state.md").read_text()
+    assert state.endswith("- T0001 Scene 1.\n- T0003 Scene 3.\n")
+    chapter = next((campaign / "story").iterdir()).read_text()
+    assert "Scene 2" not in chapter and "## T0001" in chapter and "## T0003" in chapter
+
+
+def test_swipe_tells_the_same_action_again_and_switches_back_without_a_model(rolecall, campaign, script):
+    assert rolecall("-C", campaign, "turn", "I take the oar.", "--model", script(rich("One."))).code == 0
+    one = files_of(campaign)
+    ran = rolecall("-C", campaign, "swipe", "--model", script("- text: Pasco keeps his oar."))
+    assert (ran.code, ran.out) == (0, "Pasco keeps his oar.\n")
+    two = files_of(campaign)
+    assert "keeps" in next((campaign / "story").iterdir()).read_text()
+    assert "oar back" not in (campaign / "campaign-state.md").read_text()
+    listed = json.loads(rolecall("-C", campaign, "swipe", "--list", "--json").out)
+    assert [(row["swipe"], row["current"], row["journal"]) for row in listed] == [(1, False, "One."), (2, True, "Pasco keeps his oar.")]
+    assert rolecall("-C", campaign, "swipe", "--to", "1").code == 0
+    assert files_of(campaign) == one
+    assert rolecall("-C", campaign, "swipe", "--to", "2").code == 0
+    assert files_of(campaign) == two
+    assert rolecall("-C", campaign, "swipe", "--to", "7").code == 1
+
+
+def test_a_swipe_that_finds_no_model_leaves_the_answer_before_it(rolecall, campaign, script):
+    assert rolecall("-C", campaign, "turn", "I take the oar.", "--model", script(rich("One."))).code == 0
+    before = files_of(campaign)
+    ran = rolecall("-C", campaign, "swipe", "--model", script("- error: refused"))
+    assert ran.code == 1 and "stands again" in ran.err
+    assert files_of(campaign) == before
+    assert rolecall("-C", campaign, "status").err == ""  # nothing is left to put right, no draft
+
+
+EDITS = {
+    "a new promise": ("campaign-state.md", "## Promises\n\n", "## Promises\n\n- [ ] To Hesper: be quiet\n"),
+    "the state's head": ("campaign-state.md", "name: Campaign State", "name: Campaign State # mine"),
+    "the entry's body": ("characters/old-pasco.md", "swears by its planks", "swears by every plank"),
+    "the arc's stakes": ("arcs/who-rang-the-drowned-bell.md", "stakes: ", "stakes: Everything, and "),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_what_the_writer_changed_since_stays(rolecall, campaign, script, edit):
+    path, old, new = EDITS[edit]
+    clean = files_of(campaign)
+    assert rolecall("-C", campaign, "turn", "I take the oar.", "--model", script(rich("One."))).code == 0
+    file = campaign / path
+    assert old in file.read_text()
+    file.write_text(file.read_text().replace(old, new, 1))
+    assert rolecall("-C", campaign, "undo").code == 0
+    assert file.read_text() == clean[path].decode().replace(old, new, 1)
+    assert {p: d for p, d in files_of(campaign).items() if p != path} == {p: d for p, d in clean.items() if p != path}
+
+
+def test_a_true_conflict_keeps_the_writers_words_and_says_where(rolecall, campaign, script):
+    assert rolecall("-C", campaign, "turn", "I take the oar.", "--model", script(rich("One."))).code == 0
+    state = campaign / "campaign-state.md"
+    state.write_text(state.read_text().replace("location: Low Skerrow", "location: The Bell Tower"))
+    ran = rolecall("-C", campaign, "undo")
+    assert ran.code == 1
+    assert "campaign-state.md:" in ran.err and "your words stay" in ran.err and "Skerrow Quay" in ran.err
+    assert "location: The Bell Tower\n" in state.read_text()
+    assert "T0001" not in state.read_text()
+
+
+def test_a_folded_turn_is_taken_back_with_a_note(rolecall, campaign, script):
+    settings = campaign / "rolecall.yaml"
+    settings.write_text(settings.read_text().replace("fold_at: 3500", "fold_at: 200").replace("keep_lines: 6", "keep_lines: 2"))
+    for n in range(1, 9):
+        text = f"- text: Scene {n} goes on for quite a while, with Old Pasco and the bell, until it is over."
+        assert rolecall("-C", campaign, "turn", f"I go, {n}.", "--model", script(text)).code == 0
+    chronicles = {p: d for p, d in files_of(campaign).items() if p.startswith("chronicles/")}
+    assert chronicles
+    ran = rolecall("-C", campaign, "undo", "--turn", "T0001")
+    assert ran.code == 0 and "stands in a Chronicle" in ran.err
+    assert {p: d for p, d in files_of(campaign).items() if p.startswith("chronicles/")} == chronicles
+    assert "(T0001, told in a Chronicle, was taken back.)" in (campaign / "campaign-state.md").read_text()
+
+
+def test_without_records_undo_says_so(rolecall, example):
+    ran = rolecall("-C", example, "undo")
+    assert ran.code == 1 and "record" in ran.err and "git" in ran.err
+
+
+def test_a_rollback_killed_at_any_step_is_finished_by_the_next_command(rolecall, campaign, script, monkeypatch, tmp_path):
+    import shutil
+
+    from rolecall.campaign import files
+    from tests.turn.faults import Faulty, Killed
+
+    assert rolecall("-C", campaign, "turn", "I wait.", "--model", script("- text: Still.")).code == 0
+    before = files_of(campaign)
+    assert rolecall("-C", campaign, "turn", "I take the oar.", "--model", script(rich("One.").replace("T0001", "T0002"))).code == 0
+    told = files_of(campaign)
+    saved = tmp_path / "saved"
+    shutil.copytree(campaign, saved)
+    step = 0
+    while True:
+        step += 1
+        shutil.rmtree(campaign)
+        shutil.copytree(saved, campaign)
+        monkeypatch.setattr(files, "fs", Faulty(campaign, step, "kill"))
+        try:
+            from rolecall.turn.lifecycle import Game, Listener
+
+            Game(Path(campaign), environ={}).undo(Listener())
+            done = True
+        except Killed:
+            done = False
+        finally:
+            monkeypatch.setattr(files, "fs", files.FileSystem())
+        assert rolecall("-C", campaign, "status").code == 0
+        now = files_of(campaign)
+        assert now in (before, told), step  # whole or not at all
+        if done:
+            assert now == before
+            break
+    assert step > 10
