@@ -27,6 +27,7 @@ from rolecall.errors import Conflict, DocumentError, StorageError
 
 TURNS = f"{MACHINE_FOLDER}/turns"
 FOLDS = f"{MACHINE_FOLDER}/folds"
+EDITS = f"{MACHINE_FOLDER}/edits"
 DRAFTS = f"{MACHINE_FOLDER}/drafts"
 
 Edit = Callable[[bytes | None], bytes]
@@ -358,6 +359,15 @@ def newest_open(root: Path) -> str | None:
         return None
     ends = [line["do"] for line in lines(root, found[-1]) if line["do"] in ("closed", "reopened")]
     return None if ends and ends[-1] == "closed" else found[-1]
+
+
+def others(root: Path) -> list[str]:
+    """The records that are no turn's: folds, and edits on demand such as an accepted proposal."""
+    found = []
+    for place in (FOLDS, EDITS):
+        if (root / place).is_dir():
+            found += [f"{place}/{name}" for name in sorted(p.name for p in (root / place).iterdir())]
+    return found
 
 
 def turn_of(folder: str) -> int:

@@ -29,6 +29,8 @@ COMMANDS = {
     "context": ("finding", "Show the prompt a turn would send, and what each part costs."),
     "graph": ("graph", "Draw who is tied to whom."),
     "snapshot": ("graph", "The game master's digest: threats, arcs, promises, who is where."),
+    "why": ("history", "Where a line comes from."),
+    "activity": ("history", "What the helpers did, and why."),
     "fold": ("upkeep", "Close the Journal's oldest lines into a Chronicle."),
     "check": ("upkeep", "Look for problems."),
     "index": ("upkeep", "Bring the search index up to date."),

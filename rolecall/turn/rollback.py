@@ -222,7 +222,7 @@ def _is_folded(campaign: Campaign, write: dict) -> bool:
 def _note_folded(campaign: Campaign, turn: int) -> str:
     """The turn's line is in a sealed Chronicle: a note under the Journal's last line says that it was taken back."""
     said = f"  ({turn_id(turn)}, told in a Chronicle, was taken back.)"
-    record = Record(campaign.root, f"{MACHINE_FOLDER}/edits/undo-{turn_id(turn)}")
+    record = Record(campaign.root, f"{records.EDITS}/undo-{turn_id(turn)}")
 
     def edit(before: bytes | None) -> bytes:
         data = before or b""

@@ -79,9 +79,13 @@ def _apply(campaign: Campaign, record: Record, effect: Effect) -> str:
     return ""
 
 
-def _why(campaign: Campaign, effect: Effect) -> dict[str, int]:
-    """What a write's record says beside its bytes: the turn, and for an arc how long its trail is afterwards."""
-    if effect.op != "arc":
-        return {"turn": effect.turn}
-    document = campaign.document(effect.path)
-    return {"turn": effect.turn, "trail": len(arcs.trail_of(document)) + bool(document.text("latest").strip())}
+def _why(campaign: Campaign, effect: Effect) -> dict[str, object]:
+    """What a write's record says beside its bytes: turn, provenance, and for an arc how long its trail is afterwards."""
+    said: dict[str, object] = {"turn": effect.turn}
+    for key in ("phase", "model", "reason", "source"):
+        if value := getattr(effect, key, ""):
+            said[key] = value
+    if effect.op == "arc":
+        document = campaign.document(effect.path)
+        said["trail"] = len(arcs.trail_of(document)) + bool(document.text("latest").strip())
+    return said

@@ -1,0 +1,116 @@
+"""`rolecall why` and `rolecall activity`: where a line comes from, and what the helpers did."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+
+from rolecall.cli.shared import json_option, reading, root_of, say, say_json, secrets_option
+
+_COLOURS = {
+    "remember": "green",
+    "update": "green",
+    "forget": "red",
+    "continuity": "yellow",
+    "fold": "cyan",
+    "summary": "cyan",
+}
+
+
+@click.command("why")
+@click.argument("place", metavar="PATH[:LINE]")
+@secrets_option
+@json_option
+@click.pass_context
+def why_command(ctx: click.Context, place: str, secrets: bool, as_json: bool) -> None:
+    """Where a line comes from: turn, phase, model, reason and the sentence behind it, or "written by hand".
+
+    Without a line, every line of the file.
+    """
+    from rolecall.turn import provenance
+
+    campaign = reading(ctx)
+    found = re.fullmatch(r"(.+?):(\d+)", place)
+    path, line = (found[1], int(found[2])) if found else (place, None)
+    origins = provenance.why(campaign, _inside(campaign.root, path), line, with_secrets=secrets)
+    if as_json:
+        say_json([origin.to_json() for origin in origins])
+        return
+    for origin in origins:
+        where = " · ".join(part for part in (origin.turn, origin.phase, origin.by, origin.reason) if part)
+        say(f"{origin.line:>4}  {where}")
+        say(f"      {origin.text}")
+        if origin.source:
+            say(f"      from: {origin.source}")
+
+
+def _inside(root: Path, path: str) -> str:
+    """A path as the campaign knows it, also when it was typed from the current folder."""
+    if (root / path).exists():
+        return path
+    try:
+        return Path(path).resolve().relative_to(root).as_posix()
+    except ValueError:
+        return path
+
+
+@click.command("activity")
+@click.option("--follow", is_flag=True, help="Go on as things happen, until Ctrl-C.")
+@click.option("--phase", "phases", multiple=True, help="Only this phase (pre-gen, during-gen, post-gen, summary).")
+@click.option("--type", "types", multiple=True, help="Only this type (search, remember, update, forget, fold, ...).")
+@click.option("--limit", type=click.IntRange(1, 200), default=30, show_default=True, help="The newest so many.")
+@secrets_option
+@json_option
+@click.pass_context
+def activity_command(
+    ctx: click.Context,
+    follow: bool,
+    phases: tuple[str, ...],
+    types: tuple[str, ...],
+    limit: int,
+    secrets: bool,
+    as_json: bool,
+) -> None:
+    """What the helpers did, and why."""
+    from dataclasses import asdict
+
+    from rolecall.campaign.activity import PHASES, TYPES, Feed
+
+    _known(phases, PHASES, "phase")
+    _known(types, TYPES, "type")
+    feed = Feed(root_of(ctx))
+    found = feed.read(limit=limit, types=types, phases=phases, with_secrets=secrets)
+    if as_json:
+        say_json([asdict(op) for op in found])
+        return
+    for op in found:
+        _line(op)
+    if follow:
+        for op in feed.follow(types=types, phases=phases, with_secrets=secrets):
+            _line(op)
+    elif not found:
+        click.echo("Nothing yet.", err=True)
+
+
+def _known(given: tuple[str, ...], known: tuple[str, ...], what: str) -> None:
+    from difflib import get_close_matches
+
+    for one in given:
+        if one not in known:
+            near = get_close_matches(one, known, 1)
+            raise click.UsageError(f"`{one}` is not a {what}." + (f" Did you mean `{near[0]}`?" if near else ""))
+
+
+def _line(op) -> None:  # op: campaign.activity.Operation
+    from rolecall.cli.shared import printable
+
+    head = click.style(f"{op.type:<11}", fg=_COLOURS.get(op.type), bold=True)
+    cost = " ".join(
+        part for part in (f"{op.tokens:,} tokens" if op.tokens else "", f"{op.ms:,} ms" if op.ms else "") if part
+    )
+    tail = " · ".join(
+        printable(part) for part in (op.turn, op.phase, op.model, op.reason, ", ".join(op.paths), cost) if part
+    )
+    click.echo(f"{op.at[11:]} {head} {tail}")
