@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from rolecall.campaign import documents, kinds
+from rolecall.campaign import documents, kinds, sections
 from rolecall.campaign.documents import Document
 from rolecall.campaign.journal import turn_id
 
@@ -68,3 +68,27 @@ def move(data: bytes, path: str, turn: int, text: str) -> bytes:
     if latest:
         data = documents.insert_on_top(data, path, TRAIL, f"- {latest}", create=2)
     return documents.set_field(data, path, "latest", line)
+
+
+def take_back(data: bytes, path: str, turn: int, text: str) -> bytes | None:
+    """The arc without one turn's line, wherever it stands by now; None when the line is not there as it was written."""
+    document = documents.parse(data, path)
+    line = f"{turn_id(turn)} {' '.join(text.split())}"
+    trail = trail_of(document)
+    if document.text("latest") == line:
+        if not trail:
+            return documents.set_field(data, path, "latest", "")
+        data = documents.set_field(data, path, "latest", trail[0])
+        return _without(data, path, trail[0])
+    return _without(data, path, line) if line in trail else None
+
+
+def _without(data: bytes, path: str, line: str) -> bytes:
+    """The arc without the topmost trail line of these words."""
+    document = documents.parse(data, path)
+    section = document.section(TRAIL)
+    for begin, stop in sections.lines_of(data[: section.end], section.body):
+        raw = data[begin:stop].decode("utf-8", "replace").strip()
+        if raw[:1] in "-*+" and raw[1:].strip() == line:
+            return documents.cut(data, path, [(begin, stop)])
+    return data

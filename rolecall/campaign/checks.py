@@ -47,7 +47,7 @@ def check(campaign: Campaign) -> list[Problem]:
     for path, _ in campaign.walk():
         found += _file(campaign, path, documents)
     found += _settings(campaign)
-    found += _turns(documents)
+    found += _turns(documents, records.undone(campaign.root))
     found += _outside(documents.get(STATE_FILE))
     for document in documents.values():
         kind = kinds.kind_of(document.path, document.fields)
@@ -134,7 +134,7 @@ def _settings(campaign: Campaign) -> Iterator[Problem]:
         yield Problem(STATE_FILE, None, "no-state", "there is no Campaign State", "restore it, or copy the template's")
 
 
-def _turns(documents: dict[str, Document]) -> Iterator[Problem]:
+def _turns(documents: dict[str, Document], undone: set[int]) -> Iterator[Problem]:
     """Turns: each exactly once over Chronicles and Journal, in order, without gaps; each told in the story at most once."""
     places: dict[int, tuple[str, int]] = {}
     covering = [d for p, d in sorted(documents.items()) if p.startswith(f"{chronicles.FOLDER}/")]
@@ -159,7 +159,7 @@ def _turns(documents: dict[str, Document]) -> Iterator[Problem]:
                 message = f"{journal.turn_id(turn.turn)} is told here a second time (first in {told[turn.turn][0]})"
                 yield Problem(path, turn.line, "told-twice", message, "keep one of the two sections")
             told.setdefault(turn.turn, (path, turn.line))
-    yield from _gaps(places, told)
+    yield from _gaps(places, told, undone)
 
 
 def _lines(document: Document) -> tuple[journal.Line, ...]:
@@ -181,11 +181,11 @@ def _outside(state: Document | None) -> Iterator[Problem]:
             yield Problem(state.path, line, "line-outside", message, "move it under `## Journal`")
 
 
-def _gaps(places: dict[int, tuple[str, int]], told: dict[int, tuple[str, int]]) -> Iterator[Problem]:
+def _gaps(places: dict[int, tuple[str, int]], told: dict[int, tuple[str, int]], undone: set[int]) -> Iterator[Problem]:
     if not places:
         return
     for turn in range(min(places), max(max(places), max(told, default=0))):
-        if turn not in places:
+        if turn not in places and turn not in undone:
             after = next((places[t] for t in range(turn - 1, 0, -1) if t in places), (STATE_FILE, 1))
             where, line = told.get(turn, after)
             message = f"{journal.turn_id(turn)} has no journal line"

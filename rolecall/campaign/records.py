@@ -361,6 +361,13 @@ def newest_open(root: Path) -> str | None:
     return None if ends and ends[-1] == "closed" else found[-1]
 
 
+def undone(root: Path) -> set[int]:
+    """The turns that were taken back for good while later ones stayed: their numbers may be missing."""
+    place = root / TURNS
+    names = [p.name for p in place.iterdir()] if place.is_dir() else []
+    return {int(name[1 : name.index(".")]) for name in names if re.fullmatch(r"T\d{4,}\.undone-\d+", name)}
+
+
 def others(root: Path) -> list[str]:
     """The records that are no turn's: folds, and edits on demand such as an accepted proposal."""
     found = []

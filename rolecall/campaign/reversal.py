@@ -8,9 +8,11 @@ there before the turn.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
-from rolecall.campaign import files, records
+from rolecall.campaign import arcs, files, records
+from rolecall.errors import DocumentError
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +43,20 @@ def taken_back(current: bytes | None, write: dict, after: bytes | None) -> Rever
     found = _lifted(current, write, after)
     if found is not None:
         return Reversal(None if write.get("made") and not found.strip() else found)
-    if after is None:
-        line = _line_at(current, write["at"])
-        return Reversal(current, (Clash(line, "", _first_line(write["old"])),))
-    before = records.unsplice(after, write)
-    return _merged(before, after, current)
+    line = _line_at(current, write["at"])
+    result = Reversal(current, (Clash(line, "", _first_line(write["old"])),))
+    if after is not None:
+        result = _merged(records.unsplice(after, write), after, current)
+    if result.clashes and write["op"] == "arc" and (moved := _arc(current, write)) is not None:
+        return Reversal(moved)
+    return result
+
+
+def _arc(current: bytes, write: dict) -> bytes | None:
+    """An arc's line has moved down the trail since, or the trail has changed around it: the motion is taken back itself."""
+    with suppress(DocumentError):
+        return arcs.take_back(current, write["path"], write["turn"], write["text"])
+    return None
 
 
 def _lifted(current: bytes, write: dict, after: bytes | None) -> bytes | None:

@@ -22,6 +22,7 @@ from rolecall.campaign.reversal import Clash, taken_back
 from rolecall.errors import Conflict, StorageError, TurnError
 from rolecall.turn import telling
 
+_OVERWRITTEN = ("field", "kept", "facts")  # what a later turn puts in the place of an earlier one's
 MARK = f"{MACHINE_FOLDER}/rollback.json"
 
 
@@ -179,11 +180,19 @@ def _unwind(campaign: Campaign, folder: str) -> Undone:
         if write["op"] == "journal" and _is_folded(campaign, write):
             notes.append(_note_folded(campaign, write["turn"]))
             continue
-        clashes += [(write["path"], clash) for clash in _revert(campaign, record, folder, write, number)]
+        found = _revert(campaign, record, folder, write, number)
+        if not (found and write["op"] in _OVERWRITTEN and _written_later(root, folder, write)):
+            clashes += [(write["path"], clash) for clash in found]
     turn = records.turn_of(folder)
     record.note("unwound")
     paths = tuple(dict.fromkeys(write["path"] for write in writes))
     return Undone(turn, _begun(root, folder)[0], paths, tuple(clashes), tuple(notes))
+
+
+def _written_later(root: Path, folder: str, write: dict) -> bool:
+    """Whether a later turn wrote over the same place: its value stays, and that is no clash with the writer."""
+    later = [f for f in records.folders(root) if records.turn_of(f) > records.turn_of(folder)]
+    return any(w["path"] == write["path"] and w["op"] == write["op"] for f in later for w in records.writes(root, f))
 
 
 def _key(write: dict, number: int) -> str:

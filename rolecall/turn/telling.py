@@ -51,7 +51,7 @@ def save_plan(record: Record, effects: list[Effect], narration: Narration) -> No
 def apply(campaign: Campaign, record: Record, effects: list[Effect]) -> list[str]:
     """Write the effects; what was left out is returned in words.
 
-    The story section and the journal line must succeed. Beside them only a fault of the disk is raised: the record
+    The story section and the Campaign State must succeed. Beside them only a fault of the disk is raised: the record
     stays open and the rest is written later. Files that an editor saved over meanwhile are written once more.
     """
     faults: dict[int, str] = {}
@@ -72,8 +72,9 @@ def _apply(campaign: Campaign, record: Record, effect: Effect) -> str:
     try:
         record.write(effect.path, effect.op, edit_of(effect), **_why(campaign, effect))
     except (DocumentError, StorageError) as error:
-        of_this_file = error.path == effect.path and files.is_of_one_file(error)
-        if effect.op in _FIRST or (isinstance(error, StorageError) and not of_this_file):
+        of_an_entry = effect.path != STATE_FILE and error.path == effect.path
+        left_out = isinstance(error, DocumentError) or (of_an_entry and files.is_of_one_file(error))
+        if effect.op in _FIRST or not left_out:
             raise
         return str(error)
     return ""
@@ -82,10 +83,9 @@ def _apply(campaign: Campaign, record: Record, effect: Effect) -> str:
 def _why(campaign: Campaign, effect: Effect) -> dict[str, object]:
     """What a write's record says beside its bytes: turn, provenance, and for an arc how long its trail is afterwards."""
     said: dict[str, object] = {"turn": effect.turn}
-    for key in ("phase", "model", "reason", "source"):
-        if value := getattr(effect, key, ""):
-            said[key] = value
+    said |= effect.why
     if effect.op == "arc":
+        said["text"] = effect.text
         document = campaign.document(effect.path)
         said["trail"] = len(arcs.trail_of(document)) + bool(document.text("latest").strip())
     return said
