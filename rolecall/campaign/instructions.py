@@ -1,7 +1,7 @@
 """What the layers are told: the campaign's own instruction and prose files, the packaged ones where one is missing.
 
 One file holds one instruction under one condition, which its name says and its front matter repeats for the code:
-`layer:` (who is told) and `when:` (always, tools, small-model, opening, past-fold-line, fold, cut, scribe). A file the
+`layer:` (who is told) and `when:` (always, tools, small-model, opening, past-fold-line, fold, cut, scribe, retrieve, history). A file the
 writer emptied says nothing and keeps the packaged one away.
 """
 
@@ -17,7 +17,7 @@ from rolecall.errors import DocumentError
 
 INSTRUCTIONS = "instructions"
 PROSE = "prose"
-CONDITIONS = ("always", "tools", "small-model", "opening", "past-fold-line", "fold", "cut", "scribe")
+CONDITIONS = ("always", "tools", "small-model", "opening", "past-fold-line", "fold", "cut", "scribe", "retrieve", "history")
 
 
 @dataclass(frozen=True, slots=True)
