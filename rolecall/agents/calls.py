@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from rolecall.campaign import records
 from rolecall.campaign.records import Call, Record
-from rolecall.models import events, messages
+from rolecall.models import events, messages, tokens
 from rolecall.models.chain import Chain
 from rolecall.models.events import Answered, Event, Skipped, Stopped, TextDelta, ToolCalled, Used
 from rolecall.models.messages import Request, ToolCall
@@ -43,6 +43,15 @@ def saved_events(call: Call) -> list[Event]:
     return [events.decode(event) for event in call.events]
 
 
+def _learn(chain: Chain, saved: Call) -> None:
+    """Teach the estimate what the saved answer reported, as when it was given: the next prompt must be the same again."""
+    spec = next((e["spec"] for e in saved.events if e["type"] == "answered"), "")
+    for event in saved_events(saved):
+        if isinstance(event, Used) and spec and not event.usage.estimated:
+            estimated = tokens.estimate_request(messages.decode(saved.request))
+            chain.models.correction.learn(spec, estimated, event.usage.prompt)
+
+
 @dataclass(slots=True)
 class Desk:
     """Where a turn's model calls are made and written down: their usage by layer, and who was skipped."""
@@ -64,6 +73,7 @@ class Desk:
     ) -> Iterator[Event]:
         """The events of one call, each noted before it is handed on. `may_be_blank`: silence is no failure here."""
         if saved := self._paid_for(chain, make_request):
+            _learn(chain, saved)
             yield from self._noted(layer, saved.digest, saved.request, iter(saved_events(saved)))
             return
         asked: list[tuple[str, dict]] = []

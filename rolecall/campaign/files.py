@@ -466,6 +466,12 @@ def sweep(root: Path) -> None:
                 _drop(Path(place, name))
 
 
+def litter() -> bool:
+    """Whether a temporary file of this process could not be removed."""
+    undropped.difference_update([temp for temp in undropped if not os.path.lexists(temp)])
+    return bool(undropped)
+
+
 def _temp_name(place: Path) -> Path:
     return place.with_name(f"{TEMP_PREFIX}{os.getpid()}-{secrets.token_hex(4)}{TEMP_SUFFIX}")
 

@@ -54,7 +54,7 @@ def hold(root: Path, command: str, *, wait: float = WAIT) -> Iterator[None]:
         _sign(root, command)
         yield
     finally:
-        if not files.undropped:  # else the note stays, and the next holder sweeps
+        if not files.litter():  # else the note stays, and the next holder sweeps
             with suppress(StorageError):
                 files.forget(root, HOLDER)
         lock.release()

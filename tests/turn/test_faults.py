@@ -65,6 +65,7 @@ class Trial:
             try:
                 act(game)
                 done = True
+                faulty.dead = fault == "power"  # the machine goes down right behind the command
             except (RoleCallError, Killed):
                 pass
         return faulty, world.game(self.root, teller) if fault in DEADLY else game, done
@@ -139,13 +140,13 @@ def every_step(trial: Trial, act: Act, fault: str, begin: str = "") -> None:
     """A fault at every step of a command, or from the first step on whose path begins with `begin`."""
     steps = steps_of(trial, act)
     first = next(n for n, (_, path) in enumerate(steps, 1) if path.startswith(begin))
-    for number, (name, path) in enumerate(steps, 1):
+    for number, (name, path) in enumerate([*steps, ("sync_folder", "behind it")], 1):
         if number < first or name not in FITS.get(fault, {name}):
             continue
         trial.fresh()
         teller = world.Teller()
         _, game, done = trial.fail(act, teller, number, fault)
-        refused = fault in ("once", "refused") and (name == "read" or path.startswith("arcs/"))
+        refused = fault in ("once", "refused") and (name == "read" or path.startswith(("arcs/", "characters/")))
         acknowledged = {1, 2, 3} | ({4} if done and act is turn else set())
         laws = Laws(f"{fault} at step {number} of {len(steps)} ({name} {path})", acknowledged, int(refused))
         action = SECOND if number % 3 else FIRST
@@ -194,6 +195,31 @@ def every_step_of_recovery(trial: Trial, fault: str) -> None:
             laws = Laws(f"died {died}, then {fault} at step {number} of recovery ({name} {path})", {1, 2, 3}, 0)
             game = world.game(trial.root, teller)
             trial.next_command(teller, game, laws, look=number % 2 == 0, action=SECOND)
+
+
+def test_look_ups_that_were_paid_for_are_not_asked_for_again_though_the_prompt_is_at_its_budget(tmp_path: Path) -> None:
+    """What the provider reports teaches the budget within the turn; a retry in another process must learn the same."""
+    trial = Trial(tmp_path / "tale", world.NEVER_FOLD)
+
+    def fresh() -> None:
+        trial.fresh()
+        with (trial.root / "rolecall.yaml").open("ab") as settings:
+            settings.write(b"context: {budget: 1000}\n")
+        for number in range(12):
+            page = f"---\nname: Ledger page {number}\n---\n" + "The ledger of Marta and Sera burned. " * 20
+            (trial.root / f"lore/page-{number}.md").write_text(page)
+
+    fresh()
+    with failing(trial.root) as counted:
+        world.game(trial.root, whole := world.Teller(look_ups=3)).tell(FIRST, Listener())
+    last = f"{records.TURNS}/T0004/calls/004-narrator.jsonl"
+    dying = next(n for n, step in enumerate(counted.steps, 1) if step == ("write", last)) + 2
+    fresh()
+    with failing(trial.root, dying, "torn"), contextlib.suppress(Killed):
+        world.game(trial.root, died := world.Teller(look_ups=3)).tell(FIRST, Listener())
+    assert len(died.asked) == 4
+    world.game(trial.root, again := world.Teller(look_ups=3)).tell(FIRST, Listener())
+    assert again.asked == died.asked[-1:] == whole.asked[-1:]
 
 
 def dying_places(steps: list[tuple[str, str]]) -> list[tuple[str, int]]:

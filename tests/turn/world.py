@@ -122,6 +122,7 @@ class Teller:
 
     asked: list[str] = field(default_factory=list)
     before: Callable[[Request], None] = lambda _: None
+    look_ups: int = 1  # answers that only look something up, so that a turn has several
     profile: Profile = field(default_factory=lambda: Profile("scripted:never-read.yaml", free=True))
 
     def prepare(self) -> None:
@@ -142,8 +143,9 @@ class Teller:
             yield from _said("Retold: the promise of the ledger, the 3 marks and the lie; and what came of it all.")
             return
         turn = int(re.findall(r"^Turn: T(\d+)$", request.messages[0].text, re.M)[-1])
-        if len(request.messages) == 1:  # a look-up first, so that a turn has two answers
-            yield from _said("", ToolCall(f"call_{turn}_s", "search", {"query": "ledger"}))
+        if len(request.messages) <= 2 * self.look_ups - 1:
+            look_up = ToolCall(f"call_{turn}_s{len(request.messages)}", "search", {"query": "ledger"})
+            yield from _said("", look_up)
             return
         yield from _said(prose(turn), *tools(turn))
 
@@ -179,6 +181,15 @@ def tools(turn: int) -> list[ToolCall]:
         ToolCall(f"call_{turn}_4", "add_promise", {"to": "Sera", "text": f"find the burner of mark {turn}"}),
         ToolCall(f"call_{turn}_5", "set_scene", {"scene": f"The inn's table, mark {turn}", "location": "The inn"}),
     ]
+
+
+def lines_of_turn(turn: int) -> dict[str, str]:
+    """The lines a turn adds beside story and Journal, by file."""
+    return {
+        "characters/marta.md": f"- {turn_id(turn)} Showed ashes at mark {turn}.",
+        "characters/sera.md": f"- {turn_id(turn)} Saw ashes at mark {turn}.",
+        "campaign-state.md": f"- [ ] To Sera: find the burner of mark {turn} ({turn_id(turn)})",
+    }
 
 
 def game(root: Path, teller: Teller) -> Game:
@@ -231,6 +242,10 @@ def assert_laws(root: Path, acknowledged: set[int], *, at: str = "", left_out: i
     arc = campaign.document("arcs/ledger.md")
     whole = 1 + len(standing) - 3
     assert whole - left_out <= len(arcs.trail_of(arc)) <= whole, f"{at}: the trail is {arcs.trail_of(arc)}"
+    for turn in sorted(standing)[3:]:
+        for path, said in lines_of_turn(turn).items():
+            times = campaign.read(path).splitlines().count(said.encode())
+            assert 1 - left_out <= times <= 1, f"{at}: {path} says {times} times {said!r}"
     for path, data in FILES.items():
         assert_kept(data, campaign.read(path), f"{at}: {path}")
     problems = [p for p in checks.check(campaign) if p.rule not in ("not-utf-8",)]
