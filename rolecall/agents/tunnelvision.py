@@ -181,6 +181,8 @@ class _Choice:
 
         Of what is tied to the scene the model's choice replaces the model-free one, where it made any.
         """
+        if not self.picks:
+            return list(self.free)
         mine = {group: [p for p in self.picks if p.group == group] for _, group in _GROUPS}
         whole = {p.path for p in self.picks if not p.text}
         free = [p for p in self.free if p.group == ACTIVE or p.text or p.path not in whole]
@@ -188,7 +190,9 @@ class _Choice:
         if mine[ENRICHMENT]:
             by_group[ENRICHMENT] = []
         order = dict.fromkeys((ACTIVE, ANTICIPATORY, ENRICHMENT, WILD, *by_group))
-        return [p for group in order for p in (*by_group.get(group, ()), *mine.get(group, ()))]
+        merged = [p for group in order for p in (*by_group.get(group, ()), *mine.get(group, ()))]
+        first = {p.path: p for p in reversed(merged) if not p.text}
+        return [p for p in merged if p.text or first[p.path] is p]
 
     def _resolve(self, name: str) -> tuple[list[str], str]:
         """(paths, folder) of what a name stands for: a path, a name or alias, or a folder; nothing that is not open."""
