@@ -103,7 +103,8 @@ def known(root: Path, effects: Sequence[Effect]) -> str:
 
 def _core(effect: Effect) -> Effect:
     """What an effect changes, whenever and for whatever reason."""
-    return replace(effect, turn=0, phase="", model="", reason="", source="")
+    lines = tuple(re.sub(r"^T\d+ As ", "As ", line) for line in effect.lines)
+    return replace(effect, turn=0, lines=lines, phase="", model="", reason="", source="")
 
 
 def accept(root: Path, number: int) -> list[tuple[str, str]]:

@@ -151,14 +151,18 @@ def _update(table: Ledger, found: Twin, candidate: Candidate, facts: dict[str, V
 
 
 def _other_names(table: Ledger, path: str, candidate: Candidate) -> list[str]:
-    """What a known entry is also called: the new name and aliases, but no slip of the pen and nothing in parentheses."""
+    """What a known entry is also called: the new name and aliases.
+
+    Not a slip of the pen, nothing in parentheses, and no longer form of a name it has, by which it is found anyway.
+    """
     made, entry = table.made.get(path), table.search.catalogue.get(path)
     names = [made.name, *made.aliases] if made else [entry.name, *entry.aliases]
     new = []
     for name in (candidate.name, *candidate.aliases):
         mine = read_name(name, True)
         slip = any(slips(mine.core, read_name(old, True).core, True) for old in names)
-        if not slip and not mine.aside and merging.key_of(name) not in map(merging.key_of, names):
+        longer = any(f" {merging.key_of(old)} " in f" {merging.key_of(name)} " for old in names)
+        if not (slip or longer or mine.aside):
             new.append(name)
     return _free(table, new, names[0], path)
 
