@@ -33,7 +33,7 @@ from rolecall.tools.toolbox import Table, ToolFault
 LAYER, WHEN, PHASE = "historian", "history", "summary"
 
 MAX_TOKENS = 1800
-MOST = 120  # turns that are summed up at once, and records that are looked at for the last time it was done
+MOST = 120  # turns that are summed up at once, and looked through for the last time it was done
 ARCS = 12  # arcs that are shown, the one that moved last first
 TRAIL = 12  # lines of a trail that are shown
 SUMMARIES = 12  # lines of an arc's summaries that are shown, the newest
@@ -81,12 +81,9 @@ def due(campaign: Campaign, turn: int, every: int) -> bool:
 
 def _notes(campaign: Campaign, first: int, turn: int) -> Iterator[tuple[int, dict]]:
     """(turn, note) of what the records of these turns say of the historian, the newest first; at most `MOST` are read."""
-    for folder in reversed(records.folders(campaign.root)[-MOST:]):
-        number = int(folder.rsplit("/T", 1)[-1])
-        if number < first:
-            return
-        if number <= turn:
-            yield from ((number, note) for note in reversed(summaries.notes(campaign.root, folder)))
+    for number in range(turn, max(first, turn - MOST + 1) - 1, -1):
+        for note in reversed(summaries.notes(campaign.root, f"{records.TURNS}/{turn_id(number)}")):
+            yield number, note
 
 
 def stretch(campaign: Campaign, turn: int, memory: dict) -> tuple[int, int]:
@@ -131,7 +128,7 @@ def summarise(
             table = Table(campaign, search, turn, campaign.document(STATE_FILE), list(before))
             found = _Plan(shown, turn, answer.spec, table).made(answer.value)
     except (ModelError, RoleCallError) as error:
-        why = str(error)
+        why = str(error)[:500]
     except Exception as error:
         why = f"the historian made a mistake ({' '.join(f'{type(error).__name__}: {error}'.split())[:200]})"
     if desk.record is not None:

@@ -31,7 +31,7 @@ _RANGE = r"T(\d{4,})[ \t]*[-–][ \t]*T(\d{4,})"
 _ITEM = re.compile(rf"[-*+][ \t]+(~~)?({_RANGE}\b[ \t]*(.*))", re.S)
 _SHOWN = re.compile(rf"^[ \t]*(?:[-*+][ \t]+)?{_RANGE}\b[^\n]*\n?", re.M)
 _SECTION = re.compile(r"^## T(\d{4,})\b", re.M)
-_LISTED = re.compile(r"\s*[-*+][ \t]+T(\d{4,})\b")
+_LISTED = re.compile(r"\s*(?:[-*+][ \t]+)?T(\d{4,})\b(?![ \t]*[-–][ \t]*T\d)")
 
 
 # -- reading
@@ -180,6 +180,8 @@ def without_doubles(
     tokens of a text. A source whose owner is `ranked` stays and the summary line that covers it goes; any other source
     goes. Passages that are not kept count for nothing. Pure.
     """
+    if not any(covered(p.text) for p in passages if p.kept and not _is_source(p.path)):
+        return list(passages)
     turns = {id(p): told(p) for p in passages if p.kept}
     ranked_turns = [t for p in passages if (t := turns.get(id(p))) and p.owner in ranked]
     kept = [_without_lines(p, ranked_turns, price) if p.kept and not turns[id(p)] else p for p in passages]
@@ -190,15 +192,7 @@ def without_doubles(
 
 def told_in(campaign: Campaign) -> Callable[[Passage], Turns | None]:
     """Which turns a passage of story or Chronicle tells, for `without_doubles`; each file is read once at most."""
-    read: dict[str, Document | None] = {}
-
-    def document(path: str) -> Document | None:
-        if path not in read:
-            try:
-                read[path] = campaign.document(path)
-            except (DocumentError, StorageError):
-                read[path] = None
-        return read[path]
+    read: dict[str, list[tuple[int, Turns]]] = {}
 
     def told(passage: Passage) -> Turns | None:
         if not _is_source(passage.path):
@@ -208,20 +202,30 @@ def told_in(campaign: Campaign) -> Callable[[Passage], Turns | None]:
         if headings or listed:
             numbers = headings or [int(listed[1])]
             return min(numbers), max(numbers)
-        held = document(passage.path)
-        return _told(held, passage.line) if held else None
+        if passage.path not in read:
+            read[passage.path] = _marks(campaign, passage.path)
+        before = [turns for line, turns in read[passage.path] if line <= passage.line]
+        return before[-1] if before else None
 
     return told
 
 
-def _told(document: Document, line: int) -> Turns | None:
-    if document.path.startswith(_SOURCES[1]):
-        try:
-            return chronicles.covers_of(document)
-        except DocumentError:
-            return None
-    before = [told.turn for told in story.turns_of(document) if told.line <= line]
-    return (before[-1], before[-1]) if before else None
+def _marks(campaign: Campaign, path: str) -> list[tuple[int, Turns]]:
+    """(line, turns) from which line on a file tells which turns: a chapter by its headings, a Chronicle as a whole.
+
+    A chapter is looked through as text: it is long, and a prompt may hold passages of many.
+    """
+    try:
+        if path.startswith(_SOURCES[1]):
+            return [(0, chronicles.covers_of(campaign.document(path)))]
+        text = campaign.read(path).decode("utf-8", "replace")
+    except (DocumentError, StorageError):
+        return []
+    found, line, at = [], 1, 0
+    for heading in _SECTION.finditer(text):
+        line, at = line + text.count("\n", at, heading.start()), heading.start()
+        found.append((line, (int(heading[1]), int(heading[1]))))
+    return found
 
 
 def _is_source(path: str) -> bool:
