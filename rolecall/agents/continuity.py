@@ -197,10 +197,5 @@ def date(scene: Scene) -> Iterator[Finding]:
 
 def given_away(scene: Scene) -> Iterator[Finding]:
     """Hidden truth in the prose. The finding quotes the narrator's own words and nothing else."""
-    text = "the sentence gives away what is hidden"
-    sentences = [
-        leak.sentence for leak in leaks.given_away(scene.prose, scene.hidden, scene.search, scene.open_state())
-    ]
-    sentences += [scene.sentence_at(start) for start, _, _ in leaks.named_secrets(scene.prose, scene.search)]
-    for sentence in sorted(set(sentences), key=lambda sentence: sentence.start):
-        yield Finding("hidden", "error", text, sentence.text, secret=True)
+    for leak in leaks.given_away(scene.prose, scene.hidden, scene.search, scene.open_state()):
+        yield Finding("hidden", "error", "the sentence gives away what is hidden", leak.sentence.text, secret=True)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -19,16 +20,26 @@ from rolecall.search.searcher import Search
 
 RUN = 6  # words in a row; in a script without spaces twice as many characters
 SHARE = 1 / 3  # of a hidden sentence's content words
+_CAPITAL = re.compile(r"\b(?=[^\W\d_a-z])\w+")
 LEAST = 2  # content words, however short the hidden sentence is
-_CAPITAL = re.compile(r"[^\W\d_]")
 
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """A sentence of the text and the hidden text it gives away. The second is for the DM's eyes only."""
+    """A sentence of the text and the hidden text (or the secret name) it gives away. The second is for the DM's eyes only."""
 
     sentence: Sentence
     hidden: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A hidden sentence as its words alone tell: runs of them, and those that carry meaning, names among them."""
+
+    text: str
+    runs: frozenset[tuple[str, ...]]
+    words: frozenset[str]
+    least: float  # of them that a pair of sentences must have at the very least
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +54,18 @@ class _Secret:
 
 
 def given_away(text: str, hidden: Iterable[str], search: Search, known: str = "") -> list[Leak]:
-    """What a text gives away of the hidden texts, at most one leak for each sentence of the text.
+    """What a text gives away of the hidden texts, and the secret entries it names; one leak at most for each sentence.
 
     `known` is text that is open to everybody beside the campaign's entries (the Campaign State). A hidden text that
     begins with its entry's name (`Valen. He sold her.`) is found without it too.
     """
-    hidden = [one for one in hidden if one.strip()]
-    if not hidden or not text.strip():
+    if not text.strip():
         return []
-    said = _Text(sentences(_nfc(text)), search)
-    found: dict[int, Leak] = {}
+    said = _Text(_nfc(text), search)
+    found = {leak.sentence.start: leak for leak in _named(said, search)}
     for one in hidden:
+        if not any(said.may_hold(part) for part in _said(one)):
+            continue
         for secret in _secrets(one, search):
             at = said.place(secret)
             if at is not None and said.sentences[at].start not in found and not _open(secret, search, known):
@@ -62,22 +74,32 @@ def given_away(text: str, hidden: Iterable[str], search: Search, known: str = ""
 
 
 class _Text:
-    """A text ready to be asked: its runs of words, and each pair of neighbours with its names and content words."""
+    """A text ready to be asked: its runs of words, and each pair of neighbouring sentences with its names and words."""
 
-    def __init__(self, parts: tuple[Sentence, ...], search: Search) -> None:
-        self.sentences = parts
-        self._runs: dict[tuple[str, ...], int] = {}
-        for at, part in enumerate(parts):
-            for run in runs(part.text + " " + (parts[at + 1].text if at + 1 < len(parts) else "")):
-                self._runs.setdefault(run, at)
-        named = [frozenset(m.path for m in search.mentions(part.text, secrets=True)) for part in parts]
-        bags = [facts.content_words(part.text) for part in parts]
-        self._named = [a | b for a, b in zip(named, [*named[1:], frozenset()], strict=True)]
+    def __init__(self, text: str, search: Search) -> None:
+        self.text = text
+        self.sentences = sentences(text)
+        starts = [part.start for part in self.sentences]
+        self.runs = {run: max(0, bisect_right(starts, at) - 1) for run, at in reversed(_runs(text))}
+        self.mentions = search.mentions(text, secrets=True)
+        named: list[set[str]] = [set() for _ in starts]
+        for mention in self.mentions:
+            named[max(0, bisect_right(starts, mention.start) - 1)].add(mention.path)
+        bags = [facts.content_words(part.text) for part in self.sentences]
+        self._named = [a | b for a, b in zip(named, [*named[1:], set()], strict=True)]
         self._bags = [a | b for a, b in zip(bags, [*bags[1:], set()], strict=True)]
+        self._words = set().union(*bags)
+
+    def may_hold(self, said: _Said) -> bool:
+        """Whether it is worth a closer look, which costs more."""
+        if not said.runs.isdisjoint(self.runs):
+            return True
+        shared = said.words & self._words
+        return len(shared) >= said.least and any(len(shared & bag) >= said.least for bag in self._bags)
 
     def place(self, secret: _Secret) -> int | None:
         """The sentence that gives a secret away, by number."""
-        at = next((self._runs[run] for run in secret.runs if run in self._runs), None)
+        at = min((self.runs[run] for run in secret.runs if run in self.runs), default=None)
         if at is not None or not (secret.paths or secret.names) or len(secret.content) < LEAST:
             return at
         needed = max(LEAST, len(secret.content) * SHARE)
@@ -87,16 +109,16 @@ class _Text:
         return None
 
 
-def runs(text: str) -> set[tuple[str, ...]]:
-    """Every run of `RUN` words of a text that says something: two words in it carry meaning."""
-    spelled = [(word.text, word.unspaced) for word in words(_nfc(text))]
-    length = 2 * RUN if sum(unspaced for _, unspaced in spelled) * 2 > len(spelled) else RUN
-    found = (tuple(word for word, _ in spelled[at : at + length]) for at in range(len(spelled) - length + 1))
-    return {run for run in found if length > RUN or _telling(run)}
-
-
-def _telling(run: tuple[str, ...]) -> bool:
-    return sum(_carries(word) for word in run) >= 2
+def _runs(text: str) -> list[tuple[tuple[str, ...], int]]:
+    """Every run of `RUN` words of a text that says something (two words in it carry meaning), and where it begins."""
+    spelled = list(words(text))
+    length = 2 * RUN if sum(word.unspaced for word in spelled) * 2 > len(spelled) else RUN
+    telling = [_carries(word.text) for word in spelled]
+    return [
+        (tuple(word.text for word in spelled[at : at + length]), spelled[at].start)
+        for at in range(len(spelled) - length + 1)
+        if length > RUN or sum(telling[at : at + length]) >= 2
+    ]
 
 
 @lru_cache(maxsize=20_000)
@@ -104,53 +126,62 @@ def _carries(word: str) -> bool:
     return len(word) > 3 and bool(facts.content_words(word))
 
 
-def _secrets(text: str, search: Search) -> list[_Secret]:
-    """The sentences of a hidden text, read; the entry's name before the first of them counts for all."""
+@lru_cache(maxsize=2_000)
+def _said(hidden: str) -> tuple[_Said, ...]:
+    """The sentences of a hidden text, read once for a whole session."""
+    found = []
+    for part in sentences(_nfc(hidden)):
+        plain = len(facts.content_words(_CAPITAL.sub("", part.text))) - 2  # an alias may be two common words
+        found.append(
+            _Said(
+                part.text,
+                frozenset(run for run, _ in _runs(part.text)),
+                frozenset(facts.content_words(part.text)),
+                max(LEAST, plain * SHARE),
+            )
+        )
+    return tuple(found)
+
+
+def _secrets(hidden: str, search: Search) -> list[_Secret]:
+    """The same with the names in them; the entry's name before the first sentence counts for all."""
     found, subject = [], frozenset()
-    for part in sentences(_nfc(text)):
+    for part in _said(hidden):
         mentions = search.mentions(part.text, secrets=True)
-        paths = frozenset(m.path for m in mentions)
-        rest = part.text
+        paths, rest = frozenset(m.path for m in mentions), part.text
         for mention in reversed(mentions):
             rest = rest[: mention.start] + " · " + rest[mention.end :]
         if not found and not subject and paths and not facts.content_words(rest):
             subject = paths
             continue
-        names = frozenset().union(
-            *(facts.content_words(name) for name in facts.names_in(f"x {rest}") if _CAPITAL.search(name))
-        )
+        names = frozenset().union(*(facts.content_words(name) for name in facts.names_in(f"x {rest}")))
         content = frozenset(facts.content_words(rest)) - names
-        found.append(_Secret(part.text, frozenset(runs(part.text)), paths | subject, names, content))
+        found.append(_Secret(part.text, part.runs, paths | subject, names, content))
     return found
 
 
 def _open(secret: _Secret, search: Search, known: str) -> bool:
     """Whether the open part of the campaign says it too."""
-    if known and _Text(sentences(_nfc(known)), search).place(secret) is not None:
+    if known and _Text(_nfc(known), search).place(secret) is not None:
         return True
-    hits = search.find(secret.text, limit=6)
-    return any(_Text(sentences(hit.text), search).place(secret) is not None for hit in hits)
+    return any(_Text(_nfc(hit.text), search).place(secret) is not None for hit in search.find(secret.text, limit=6))
 
 
-def named_secrets(text: str, search: Search) -> list[tuple[int, int, str]]:
-    """(start, end, path) of each name in a text that only a secret entry bears, written as it is there.
+def _named(said: _Text, search: Search) -> Iterator[Leak]:
+    """The sentences in which a name stands that only a secret entry bears, as it is written there.
 
-    A name that the open part of the campaign uses too is left out.
+    A name that the open part of the campaign uses too is no secret.
     """
-    text = _nfc(text)
-    catalogue, found = search.catalogue, []
-    mentions = [m for m in search.mentions(text, secrets=True) if m.path in catalogue and catalogue[m.path].secret]
-    opened = {(m.start, m.end) for m in search.mentions(text)} if mentions else set()
-    for mention in mentions:
-        said = text[mention.start : mention.end]
-        if (mention.start, mention.end) in opened or not said[:1].isalpha():
+    catalogue = search.catalogue
+    secret = [m for m in said.mentions if m.path in catalogue and catalogue[m.path].secret]
+    opened = {(m.start, m.end) for m in search.mentions(said.text)} if secret else set()
+    for mention in secret:
+        first = said.text[mention.start]
+        if (mention.start, mention.end) in opened or (first.upper() != first.lower() and not first.isupper()):
             continue
-        if said[0] == said[0].lower() != said[0].upper():
-            continue
-        if any(fold(mention.name) in fold(hit.text) for hit in search.find(mention.name, limit=3)):
-            continue
-        found.append((mention.start, mention.end, mention.path))
-    return found
+        if not any(fold(mention.name) in fold(hit.text) for hit in search.find(mention.name, limit=3)):
+            sentence = next(part for part in said.sentences if part.start <= mention.start < part.end)
+            yield Leak(sentence, mention.name)
 
 
 def _nfc(text: str) -> str:
