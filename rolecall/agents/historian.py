@@ -172,6 +172,8 @@ def _arc(document: Document, mine: frozenset[str], first: int, last: int) -> _Ar
     if not arc.open and max(moved, default=0) < first:
         return None
     held, trail = document.section(summaries.HEADING), document.section(arcs.TRAIL)
+    if secrets.is_secret_path(document.path, document.fields):  # since the files were last looked at
+        return None
     if held is not None and not secrets.is_open(held, sections):
         return None  # the writer keeps this arc's summaries hidden
     lines = arcs.trail_of(document) if trail and secrets.is_open(trail, sections) else ()
@@ -200,7 +202,8 @@ def _journal(campaign: Campaign, search: Search, first: int, last: int) -> list[
             told = journal.lines_of(document, sealed=path != STATE_FILE)
         except (DocumentError, StorageError):
             continue
-        if section is not None and secrets.is_open(section, document.sections):
+        hidden = secrets.is_secret_path(path, document.fields)
+        if section is not None and not hidden and secrets.is_open(section, document.sections):
             for line in told:
                 if first <= line.turn <= last:
                     found.setdefault(line.turn, f"- {turn_id(line.turn)} {line.text}")

@@ -210,6 +210,8 @@ class _Page:
             document = self.search.campaign.document(entry.path)
         except (DocumentError, StorageError):
             return []
+        if secrets.is_secret_path(entry.path, document.fields):  # since the files were last looked at
+            return []
         fields = secrets.open_fields(document.fields)
         kind, said = kinds.kind_of(entry.path, fields), []
         for key in _TELLING.get(kind, ("type", "status")):

@@ -55,7 +55,7 @@ FILES: Mapping[str, str] = {
 
 
 def campaign_in(root: Path, turns: int = 4, **more: str) -> Campaign:
-    """The campaign after so many turns; `more` are other files, by path with `__` for the slash and `_md` at the end."""
+    """The campaign after so many turns; `more` are other files, or other texts for these, by path."""
     lines = "".join(f"- T{n:04d} {line(n)}\n" for n in range(1, turns + 1))
     told = "".join(
         f"## T{n:04d}\n\n> I wait {n}.\n\nThe tide turns for the {n}th time.\n\n" for n in range(1, turns + 1)

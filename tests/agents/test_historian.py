@@ -286,6 +286,16 @@ def test_a_broken_or_doubled_arc_costs_only_itself(tmp_path, script: Script):
     assert why == "" and [e.path for e in effects] == [WELL]
 
 
+def test_an_arc_the_writer_hides_while_the_turn_is_told_is_not_shown(tale, script: Script):
+    search, mine = search_of(tale), desk(tale, 20)
+    place = tale.root / WELL
+    place.write_text(place.read_text().replace("status: open", f"status: open\nvisibility: secret\nstakes: {CANARY}"))
+    chain = chain_of(script(answers(summed_up(one("Iron."), one("He was found.", "Where is the boy")))))
+    effects, why = historian.summarise(chain, mine, tale, search, 20, MEMORY)
+    assert why == "" and [e.path for e in effects] == [BOY]
+    assert "He is found" in asked(tale, "historian") and CANARY not in asked(tale, "historian")
+
+
 @pytest.mark.parametrize("protocol", ["openai", "anthropic"])
 def test_over_the_wire_it_sees_journal_and_arcs_and_no_truth(tmp_path, loopback: Loopback, protocol: str):
     hidden = FILES[WELL] + f"\n## Secrets\n\n- T0002 {CANARY}\n\n### Summaries\n\n- T0001-T0002 {CANARY}\n"
