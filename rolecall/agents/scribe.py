@@ -7,6 +7,7 @@ effects come back. Without a model nothing is kept but the journal line, and the
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -25,7 +26,7 @@ from rolecall.models.chain import Chain
 from rolecall.models.messages import Message, Request, Text, Tool, ToolCall, ToolResult
 from rolecall.search.searcher import Search
 from rolecall.tools import compendium, upkeep
-from rolecall.tools.ledger import Ledger
+from rolecall.tools.ledger import Ledger, known
 from rolecall.tools.toolbox import Toolbox, ToolType
 
 LAYER, PHASE = "scribe", "post-gen"
@@ -79,6 +80,8 @@ def remember(
             return [], ""
         table = Ledger(campaign, search, turn, campaign.document(STATE_FILE))
         told = [*missed[-MISSED:], Told("", 0, turn, action, prose)]
+        # Reading the names in takes a moment in a large campaign; the model's own time covers it.
+        threading.Thread(target=_warm, args=(table,), name="scribe", daemon=True).start()
         request = _request(campaign, search, table, told, journal, retrieved)
         model = _converse(chain, desk, table, request)
         return _explained(table, model, [one.prose for one in reversed(told)] + [journal, action]), ""
@@ -86,6 +89,11 @@ def remember(
         return [], str(error)
     except Exception as error:
         return [], f"the scribe made a mistake ({' '.join(f'{type(error).__name__}: {error}'.split())[:200]})"
+
+
+def _warm(table: Ledger) -> None:
+    with suppress(RoleCallError):  # told when a tool asks
+        known(table)
 
 
 # -- the conversation

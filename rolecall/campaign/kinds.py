@@ -50,7 +50,7 @@ COUNTED = frozenset({"affinity", "hit_points", "inventory", "discovered"})  # th
 ITEM_KEYS = {
     "relationships": ("with", "nature", "status"),
     "connections": ("to", "way"),
-    "inventory": ("name", "number"),
+    "inventory": ("item", "count"),
 }
 
 _KINDS = (

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from threading import Lock
 from weakref import WeakKeyDictionary
 
 from rolecall.campaign import documents, kinds, merging, references, secrets
@@ -58,15 +59,20 @@ class Ledger(Table):
 
 # -- what the campaign knows
 
+_LOCK = Lock()
 _KNOWN: WeakKeyDictionary[Search, tuple[Catalogue, Twins, Twins]] = WeakKeyDictionary()
 
 
 def known(table: Table) -> tuple[Twins, Twins]:
     """(entries in play, forgotten and unreadable ones), both without the secret; kept while the catalogue is the same."""
-    catalogue, held = table.search.catalogue, _KNOWN.get(table.search)
-    if held is not None and held[0] is catalogue:
+    with _LOCK:
+        catalogue, held = table.search.catalogue, _KNOWN.get(table.search)
+        if held is None or held[0] is not catalogue:
+            held = _KNOWN[table.search] = (catalogue, *_read_in(table, catalogue, held[1] if held else None))
         return held[1], held[2]
 
+
+def _read_in(table: Table, catalogue: Catalogue, before: Twins | None) -> tuple[Twins, Twins]:
     def read(path: str) -> Content:
         try:
             document = table.campaign.document(path)
@@ -78,9 +84,7 @@ def known(table: Table) -> tuple[Twins, Twins]:
     for path, entry in catalogue.items():
         if entry.kind in ENTRY_KINDS and (entry.broken or not entry.secret):
             (withheld if entry.withheld else open_)[path] = entry
-    made = (catalogue, Twins(open_, read, held[1] if held else None), Twins(withheld, read))
-    _KNOWN[table.search] = made
-    return made[1], made[2]
+    return Twins(open_, read, before), Twins(withheld, read)
 
 
 def twin(table: Ledger, candidate: Candidate, *, but: str = "") -> Twin | None:

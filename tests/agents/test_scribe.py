@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,7 @@ from rolecall.campaign.folder import Campaign, open_campaign
 from rolecall.campaign.kinds import ENTRY_KINDS
 from rolecall.campaign.records import Record
 from rolecall.campaign.story import Told
+from rolecall.errors import ModelUnavailable
 from rolecall.models.chain import Chain, Models
 from rolecall.models.events import Event, Stopped, TextDelta, ToolCalled, Used
 from rolecall.models.messages import Request, ToolCall, ToolResult
@@ -602,9 +603,19 @@ def test_a_second_round_is_asked_only_when_something_was_refused_and_mends_it(wo
 
 
 def test_when_the_second_round_fails_the_first_one_stands(world):
-    model = Model([[("append_history", {"entry": "Sera", "text": "Wept."}), ("nope", {})], RuntimeError("gone")])
+    gone = ModelUnavailable("the script has no further answer")
+    model = Model([[("append_history", {"entry": "Sera", "text": "Wept."}), ("nope", {})], gone])
     effects, why = world.remember(model)
-    assert [e.op for e in effects] == ["history"] or why
+    assert ([e.op for e in effects], why) == (["history"], "")
+
+
+def test_a_mistake_of_our_own_in_one_tool_takes_no_other_call_with_it(world, monkeypatch):
+    broken = replace(upkeep.APPEND_HISTORY, run=lambda *_: 1 / 0)
+    monkeypatch.setattr(upkeep, "ALSO", (broken, upkeep.MOVE_ENTRY))
+    model = Model([[("append_history", {"entry": "Sera", "text": "x"}), ("record_lore", {"name": "The Lamp"})]])
+    effects, why = world.remember(model)
+    assert ([e.op for e in effects], why) == (["record"], "")
+    assert "ZeroDivisionError" in model.heard()[0].text
 
 
 def test_the_request_begins_the_same_every_turn_and_offers_at_most_fifteen_tools(world):
@@ -649,8 +660,11 @@ def test_of_two_hundred_writes_in_one_answer_forty_are_noted_and_the_rest_is_ref
     ]
     model = Model([calls])
     effects, why = world.remember(model)
-    assert why == "" and 0 < len(effects) <= 40 and len(model.asked) == 1
-    world.write(effects)
+    assert why == "" and len(effects) == 40 and len(model.asked) == 1
+    for effect in effects:
+        place = world.campaign.root / effect.path
+        place.parent.mkdir(exist_ok=True)
+        place.write_bytes(edit_of(effect)(None))
     assert world.problems() == []
 
 

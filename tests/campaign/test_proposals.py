@@ -169,3 +169,21 @@ def fired(faulty: Faulty) -> bool:
 def test_an_unknown_proposal_is_an_unknown_name(root):
     with pytest.raises(UnknownName):
         proposals.drop(root, 5)
+
+
+def test_a_narrators_note_on_a_locked_entry_is_proposed_by_the_turn_and_accepted_afterwards(root, rolecall, script):
+    spec = script("""
+- role: narrator
+  text: Ann cuts her thumb on the bread knife and swears by the tide.
+  tools:
+    - {name: append_journal, arguments: {text: Ann cut her thumb.}}
+    - {name: append_history, arguments: {entry: Ann, text: Cut her thumb.}}
+""")
+    ran = rolecall("-C", root, "turn", "I watch Ann.", "--model", f"narrator={spec}", "--model", "sidecar=off")
+    assert ran.code == 0, ran.err
+    assert ann(root) == LOCKED
+    assert [p.line for p in proposals.listed(root)] == ["Ann: Cut her thumb."]
+    assert ".rolecall" not in rolecall("-C", root, "search", "thumb", "--json").out
+    assert rolecall("-C", root, "proposals", "accept", 1).code == 0
+    assert ann(root).endswith(b"- T0001 Cut her thumb.\n")
+    assert rolecall("-C", root, "check").code == 0
