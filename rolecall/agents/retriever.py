@@ -1,25 +1,39 @@
-"""Retrieval without a model: name mentions, search and graph neighbours choose what the narrator is shown.
+"""Retrieval without a model: name mentions, search, graph neighbours and the story's own words choose what the narrator is shown.
 
 Each pick says who chose it (its group), why, and where it stands: before the scene, beside a character, after the
 scene. Groups are active (the scene itself), anticipatory (what the action may lead to) and enrichment (who is tied to it).
+Of what was told before, the best few turns are shown at length, the others by the sentence that speaks of the action.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
+from weakref import WeakKeyDictionary
 
+from rolecall.agents import recollection
+from rolecall.agents.recollection import Piece
 from rolecall.campaign.documents import Document
 from rolecall.campaign.story import Told
-from rolecall.search.catalogue import Entry
-from rolecall.search.names import Name, NameTable
+from rolecall.search.catalogue import NAMELESS, Catalogue, Entry
 from rolecall.search.searcher import Search
 
 BEFORE, BESIDE, AFTER = "before the scene", "beside a character", "after the scene"
 ACTIVE, ANTICIPATORY, ENRICHMENT = "active", "anticipatory", "enrichment"
 
-SEARCHED = 5  # passages the search adds
+SEARCHED = 5  # passages the search adds: entries and what Chronicles retell
 TIED = 4  # neighbours that are added
+FOUND = 8  # past turns the search adds
+AT_LENGTH, LENGTH = 4, 1600  # past turns shown at length, and characters of each
+GLIMPSES, GLIMPSE = (
+    16,
+    280,
+)  # past turns shown by their telling sentence, and characters of each with what stands around it
+NAMESAKES = 3  # entries that a part of a name may mean; a part that more of them share means none
 _TEXTS = {"story", "chronicle", "state", "dm", "arc", "quest"}
+_PEOPLE = ("character", "creature")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,18 +56,21 @@ def pick(search: Search, state: Document, action: str, recent: tuple[Told, ...])
     def add(entry: Entry, group: str, reason: str) -> None:
         if entry.kind in _TEXTS or entry.secret or entry.withheld or entry.path in pinned or entry.path in picks:
             return
-        position = BESIDE if entry.kind in ("character", "creature") else BEFORE
+        position = BESIDE if entry.kind in _PEOPLE else BEFORE
         picks[entry.path] = Pick(entry.path, 0, group, reason, position if group == ACTIVE else AFTER)
 
     for path in search.ties.named(state.text("location")):
         add(search.catalogue[path], ACTIVE, "the scene is set there")
-    keys = NameTable(Name(path, key) for path, entry in search.catalogue.items() for key in entry.keys)
+    parts = _parts(search)
+    named = parts.named(search, action)
+    for entry in (entry for group in named for entry in group):
+        add(entry, ACTIVE, "named in the action")
     for text, why in _texts(state, action, recent):
         for entry in _mentioned(search, text):
             add(entry, ACTIVE, why)
-        for entry in _keyed(keys, search, text):
-            add(entry, ACTIVE, f"one of its keys stands in {why.split(' in ', 1)[-1]}")
-    passages = _searched(search, action, recent, set(picks) | pinned)
+        for mention in search.keyed(text):
+            add(search.catalogue[mention.path], ACTIVE, f"one of its keys stands in {why.split(' in ', 1)[-1]}")
+    passages = [*_recalled(search, parts, named, action, recent), *_searched(search, action, set(picks) | pinned)]
     for path in [p.path for p in picks.values() if p.group == ACTIVE]:
         name = search.catalogue[path].name
         for near in search.neighbours(path):
@@ -80,30 +97,123 @@ def _mentioned(search: Search, text: str) -> list[Entry]:
     return list(seen.values())
 
 
-def _keyed(keys: NameTable, search: Search, text: str) -> list[Entry]:
-    return [search.catalogue[path] for path in dict.fromkeys(m.path for m in keys.mentions(text))]
+# -- found for the action ---------------------------------------------------------------------------------------------
 
 
-def _searched(search: Search, action: str, recent: tuple[Told, ...], taken: set[str]) -> list[Pick]:
-    """What a search for the action finds beyond the entries and turns that are there anyway."""
+def _recalled(
+    search: Search, parts: Parts, named: Sequence[Sequence[Entry]], action: str, recent: tuple[Told, ...]
+) -> list[Pick]:
+    """What was told before that has to do with the action, beyond the turns that are shown anyway.
+
+    Two lists in turn: the search's, which knows what went on around a turn, and the one by sentences, which knows who and
+    what stand together.
+    """
     shown = {told.turn for told in recent}
+    hits = search.find(action, kinds=("story",), limit=FOUND + 2)
+    by_search = [hit.turn for hit in hits if hit.turn is not None and hit.turn not in shown]
+    wants = recollection.wanted(action, named, parts)
+    pieces = recollection.recall(search, wants, shown, by_search)
+    by_turn: dict[int, list[Piece]] = {}
+    for piece in pieces:
+        by_turn.setdefault(piece.turn, []).append(piece)
+    turns = (turn for pair in zip_longest(by_search[:FOUND], by_turn) for turn in pair if turn in by_turn)
     found: list[Pick] = []
-    for hit in search.find(action, limit=SEARCHED * 3):
-        if hit.path in taken or hit.kind in ("state", "arc", "quest") or (hit.kind == "story" and hit.turn in shown):
+    for rank, turn in enumerate(list(dict.fromkeys(turns))[: AT_LENGTH + GLIMPSES]):
+        best, *others = by_turn[turn]
+        if rank < AT_LENGTH and best.listed:  # the line says it shortest, the story says all of it
+            found.append(_past(best, GLIMPSE))
+            best = next((piece for piece in others if not piece.listed), None)
+        if best is not None:
+            found.append(_past(best, LENGTH if rank < AT_LENGTH else GLIMPSE))
+    return found
+
+
+def _past(piece: Piece, length: int) -> Pick:
+    return Pick(piece.path, piece.line, ANTICIPATORY, "told before", AFTER, recollection.around(piece, length))
+
+
+def _searched(search: Search, action: str, taken: set[str]) -> list[Pick]:
+    """What a search for the action finds among entries and retellings, beyond the entries that are there anyway."""
+    kinds = {entry.kind for entry in search.catalogue.values()} - {"story", "state", "arc", "quest", "dm"}
+    found: list[Pick] = []
+    for hit in search.find(action, kinds=kinds, limit=SEARCHED * 3):
+        whole = hit.kind != "chronicle"
+        if hit.path in taken or (not whole and hit.turn is not None):
             continue
-        whole = hit.kind not in ("story", "chronicle")
         if whole:
             taken.add(hit.path)
-        found.append(
-            Pick(
-                hit.path,
-                0 if whole else hit.line,
-                ANTICIPATORY,
-                "found for the action",
-                AFTER,
-                "" if whole else hit.text,
-            )
-        )
+        line, text = (0, "") if whole else (hit.line, hit.text)
+        found.append(Pick(hit.path, line, ANTICIPATORY, "found for the action", AFTER, text))
         if len(found) == SEARCHED:
             break
     return found
+
+
+# -- names in part ----------------------------------------------------------------------------------------------------
+
+
+class Parts:
+    """Which entries have a word in their name: `Varr` means Captain Varr where nobody else is called so.
+
+    A word is `in` it when several entries share it.
+    """
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+        self._bearers: dict[str, tuple[str, ...]] = {}
+        self.catalogue: Catalogue | None = None
+
+    def __contains__(self, word: object) -> bool:
+        return len(self._bearers.get(word, ())) > 1
+
+    def follow(self, catalogue: Catalogue) -> None:
+        """Bring the table up to a catalogue."""
+        old = self.catalogue
+        if old is catalogue:
+            return
+        paths = None if old is None else catalogue.differing(old)
+        names = {path: name for path, name, _, secret in catalogue.names(paths) if not secret}
+        for path in list(names) if paths is None else paths:
+            before, after = self._names.pop(path, ""), names.get(path, "")
+            if before != after:
+                for word in recollection.stems(before):
+                    self._bearers[word] = tuple(other for other in self._bearers[word] if other != path)
+                for word in recollection.stems(after):
+                    self._bearers[word] = (*self._bearers.get(word, ()), path)
+            if after:
+                self._names[path] = after
+        self.catalogue = catalogue
+
+    def named(self, search: Search, text: str) -> list[list[Entry]]:
+        """The entries a text names, by their whole name or alias or by a part of the name; of one name a group each."""
+        mentions = search.mentions(text)
+        groups: dict[tuple[int, int], list[Entry]] = {}
+        for mention in mentions:
+            groups.setdefault((mention.start, mention.end), []).append(search.catalogue[mention.path])
+        for found in _CAPITAL.finditer(text):
+            if not any(m.start <= found.start() < m.end for m in mentions):
+                opens = not text[: found.start()].strip() or text[: found.start()].rstrip()[-1] in _STOPS
+                if group := self._bearing(search, found[0], opens):
+                    groups[found.span()] = group
+        kept = {tuple(entry.path for entry in group): group for group in groups.values()}
+        return [[e for e in group if e.kind not in NAMELESS and not e.secret] for group in kept.values()]
+
+    def _bearing(self, search: Search, word: str, opens: bool) -> list[Entry]:
+        """The few entries with a word in their name; at the beginning of a sentence people only, who are spoken of so."""
+        stems = recollection.stems(word)
+        paths = self._bearers.get(next(iter(stems)), ()) if len(stems) == 1 else ()
+        entries = [search.catalogue[path] for path in sorted(paths)]
+        if len(entries) > NAMESAKES or (opens and any(entry.kind not in _PEOPLE for entry in entries)):
+            return []
+        return entries
+
+
+_CAPITAL = re.compile(r"(?<!\w)[^\W\d_a-z][^\W\d_]+(?:['’][^\W\d_]+)*")
+_STOPS = '.!?…:"“”«»>\n-'
+_tables: WeakKeyDictionary[Search, Parts] = WeakKeyDictionary()
+
+
+def _parts(search: Search) -> Parts:
+    table = _tables.setdefault(search, Parts())
+    table.follow(search.catalogue)
+    return table
