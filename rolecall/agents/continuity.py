@@ -59,7 +59,10 @@ def prepare(campaign: Campaign, search: Search) -> None:
 
 
 def repair_request(found: Iterable[Finding]) -> str:
-    """What the narrator is told for its one repair round; empty when there is nothing to repair. Holds no secret."""
+    """What the narrator is told for its one repair round; empty when there is nothing to repair. Holds no secret.
+
+    Whoever asks leaves out what is not worth a second telling (`severity` `warning`).
+    """
     lines = []
     for one in found:
         if one.secret:
@@ -87,9 +90,9 @@ def two_owners(scene: Scene) -> Iterator[Finding]:
     """A thing that one person holds and another has: `Sera's Blind Penny`, `Sera draws the Blind Penny`."""
     told: set[str] = set()
     for start, _, path, name in _things(scene):
-        if path in told or not scene.standing.is_single(path):
+        if path in told or not scene.once(("single", path), lambda p=path: scene.standing.is_single(p)):
             continue
-        holder = scene.standing.holder_of(path)
+        holder = scene.once(("holder", path), lambda p=path: scene.standing.holder_of(p))
         user = _user(scene, start, path) if holder else None
         if not user or user[0] == holder or _changes_hands(scene, start, path):
             continue
@@ -106,8 +109,12 @@ def two_owners(scene: Scene) -> Iterator[Finding]:
         )
 
 
-def _things(scene: Scene) -> Iterator[tuple[int, int, str, str]]:
+def _things(scene: Scene) -> list[tuple[int, int, str, str]]:
     """(start, end, path, name) of every thing named in told text, also where a name stands there without its article."""
+    return scene.once("things", lambda: list(_named_things(scene)))
+
+
+def _named_things(scene: Scene) -> Iterator[tuple[int, int, str, str]]:
     items = [(m.start, m.end, m.path) for m in scene.mentions] + _without_article(scene)
     for start, end, path in sorted(set(items)):
         entry = scene.standing.open_entry(path)
@@ -134,20 +141,14 @@ def _without_article(scene: Scene) -> list[tuple[int, int, str]]:
 
 def _user(scene: Scene, start: int, path: str) -> tuple[str, str, str] | None:
     """(path, name, severity) of the one who has the thing that stands here, by a possessive or a deed."""
-    sentence = scene.sentence_at(start)
-    if cues.AWAY.search(sentence.told) or cues.NOT_NOW.search(sentence.told) or cues.NOT_TRULY.search(sentence.told):
+    sentence = scene.number_at(start)
+    if any(scene.says(sentence, cue) for cue in (cues.AWAY, cues.NOT_NOW, cues.NOT_TRULY)):
         return None
     before: Mention | None = None
     for mention in scene.mentions:
-        entry = scene.standing.open_entry(mention.path)
-        if (
-            sentence.start <= mention.start
-            and mention.end <= start
-            and entry
-            and entry.kind in LIVING
-            and scene.is_proper(mention)
-        ):
-            before = mention
+        if scene.sentences[sentence].start <= mention.start and mention.end <= start:
+            entry = scene.standing.open_entry(mention.path)
+            before = mention if entry and entry.kind in LIVING and scene.is_proper(mention) else before
     if before is None or BLANK in scene.told[before.start : before.end]:
         return None
     between = scene.told[before.end : start]
@@ -165,10 +166,9 @@ def _changes_hands(scene: Scene, start: int, path: str) -> bool:
     """Whether the prose, where it speaks of the thing or right before, or the action tells how it came to another."""
     if cues.TRANSFER.search(scene.action):
         return True
-    at = scene.sentences.index(scene.sentence_at(start))
-    near = {*scene.sentences[max(0, at - 2) : at + 1]}
-    near |= {scene.sentence_at(begin) for begin, _, other, _ in _things(scene) if other == path}
-    return any(cues.TRANSFER.search(sentence.text) for sentence in near)
+    at = scene.number_at(start)
+    near = {*range(max(0, at - 2), at + 1), *(scene.number_at(b) for b, _, other, _ in _things(scene) if other == path)}
+    return any(cues.TRANSFER.search(scene.sentences[number].text) for number in near)
 
 
 # -- the date

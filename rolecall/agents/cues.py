@@ -27,13 +27,13 @@ walks walked steps stepped strides strode runs ran enters entered climbs climbed
 turns turned leans leaned leant reaches reached grabs grabbed takes took lifts lifted raises raised draws drew pulls pulled pushes pushed
 opens opened closes closed pours poured drinks drank eats ate puts sets throws threw hands handed gives gave points pointed
 waves waved shakes shook stands stood watches watched listens listened waits waited paces paced sings sang blinks blinked swallows swallowed
-wipes wiped knocks knocked helps helped holds held joins joined follows followed picks picked sips sipped folds folded ducks ducked
+clears cleared yawns yawned hums hummed wipes wiped knocks knocked helps helped holds held joins joined follows followed picks picked sips sipped folds folded ducks ducked
 nickt nickte lächelt lächelte lacht lachte geht ging kommt kam tritt trat hebt hob nimmt nahm zieht zog reicht reichte setzt setzte öffnet öffnete
 steht stand dreht schüttelt schüttelte schenkt grinst grinste wartet wartete
-hoche sourit rit entre entra marche prend prit lève leva tend tire ouvre ouvrit verse avance avança hausse recule
+s'assied s'assoit hoche sourit rit entre entra marche prend prit lève leva tend tire ouvre ouvrit verse avance avança hausse recule
 asiente asintió sonríe sonrió ríe entra entró camina caminó toma tomó levanta levantó abre abrió sirve bebe
 annuisce sorride ride prende alza apre
-кивает кивнул кивнула улыбается улыбнулся улыбнулась смеётся смеется засмеялся засмеялась входит вошёл вошел вошла идёт идет пошёл пошел пошла
+сидит сидел сидела курит стоит стоял стояла кивает кивнул кивнула улыбается улыбнулся улыбнулась смеётся смеется засмеялся засмеялась входит вошёл вошел вошла идёт идет пошёл пошел пошла
 берёт берет взял взяла поднимает поднял подняла садится сел села встаёт встает встал встала открывает открыл открыла наливает налил налила
 """
 
@@ -45,7 +45,10 @@ _DEED = "|".join(sorted(map(re.escape, _SPEAKS | _DOES), key=len, reverse=True))
 _SPEECH = "|".join(sorted(map(re.escape, _SPEAKS), key=len, reverse=True))
 
 # After a name in told text: what its bearer does. Before a name, behind something said: who says it.
-ACTS = re.compile(rf"{_BETWEEN}\s+(?:{_WITH_MORE}|(?:{_DEED}))(?![\w'’-])")
+ACTS = re.compile(
+    rf"{_BETWEEN}\s+(?:{_WITH_MORE}|(?:is|was)\s+(?:still\s+|already\s+)?(?!(?:ly|be|rott|miss|sleep|rest|float|hang|noth|someth)ing\b)[a-z]+ing|"
+    rf"(?:waiting|laughing|smiling|talking|grinning|humming|singing|whispering|arguing)|(?:{_DEED}))(?![\w'’-])"
+)
 SPOKEN_BY = re.compile(rf"[{BLANK}][\"”“»«’,—–\s]*\s*(?:{_SPEECH})\s+(?:the\s+)?$")
 ACTS_CJK = re.compile(
     r"(?:さん|様|殿)?(?:は|が)[^。！？\n]{0,30}?(?:言った|言う|答えた|笑った|微笑んだ|頷いた|うなずいた|立ち上がった|歩いて|囁いた|尋ねた|叫んだ|座った|振り向いた)"
@@ -139,7 +142,7 @@ WIELDS = re.compile(
 # Where we are: `in the Rusty Hook` at the head of a sentence or of what is there, `the Rusty Hook's taproom`.
 ARTICLED = re.compile(r"(?:^|[\s\"“*_'’])(?:the|im|am|au|der|die|das|dem|den|la|le|el|los|las)\s+$", re.I)
 INSIDE = re.compile(
-    r"(?:^[\W_]*|[;:,]\s|\b(?:sit|sits|sat|stand|stands|stood|wait|waits|waited|drink|drinks|drank|are|is|stay|stays|here|fire|hearth|talk|lamps?|candles?|air|"
+    r"(?:^[\W_]*|[;:,]\s|\b(?:sit|sits|sat|stand|stands|stood|wait|waits|waited|drink|drinks|drank|are|is|stay|stays|here|back|(?:fire|hearth|talk|lamps?|candles?|air)(?:\s+\w+)?|"
     r"smoke|noise|crowd|tables?|light|warmth|sitzt|sitzen|steht|wartet|Feuer|assise?|assieds|attend|feu|sentad[oa]|espera|fuego)\s+)"
     r"(?:(?:in|inside|at|throughout|within|dans|en|à|dentro de)(?:\s+(?:the|der|dem|den|la|le|el|los|las))?|im|am|au)\s+$",
     re.I,

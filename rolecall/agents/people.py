@@ -16,11 +16,11 @@ def dead(scene: Scene) -> Iterator[Finding]:
     """The dead acting or speaking. To be remembered, dreamt of, mourned or carried is no deed."""
     told: set[str] = set()
     for start, end, name, path in people(scene):
-        if path in told or name in told or not acts(scene, start, end) or not_now(scene, start):
+        if path in told or name in told:
             continue
-        if path and not scene.standing.is_dead(path, scene.fallen):
+        if path and not scene.once(("dead", path), lambda p=path: scene.standing.is_dead(p, scene.fallen)):
             continue
-        if not path and fold(name) not in scene.fallen:
+        if not acts(scene, start, end) or not_now(scene, start):
             continue
         told.update({path or name})
         turn = scene.fallen.get(fold(name))
@@ -28,8 +28,12 @@ def dead(scene: Scene) -> Iterator[Finding]:
         yield Finding("dead", "error", f"{name} is dead ({known})", scene.sentence_at(start).text, path, known, "acts")
 
 
-def people(scene: Scene) -> Iterator[tuple[int, int, str, str]]:
-    """(start, end, name, path) of every being named in the prose; an empty path for one the Journal alone knows."""
+def people(scene: Scene) -> list[tuple[int, int, str, str]]:
+    """(start, end, name, path) of every being named in the prose; an empty path for a dead one the Journal alone knows."""
+    return scene.once("people", lambda: list(_people(scene)))
+
+
+def _people(scene: Scene) -> Iterator[tuple[int, int, str, str]]:
     for mention in scene.mentions:
         entry = scene.standing.open_entry(mention.path)
         if entry is not None and entry.kind in LIVING and scene.is_proper(mention):
@@ -50,8 +54,12 @@ def acts(scene: Scene, start: int, end: int) -> bool:
 
 def not_now(scene: Scene, start: int) -> bool:
     """Whether the sentence, or one beside it, says that this is memory, dream or what is left of somebody."""
-    at = next((n for n, s in enumerate(scene.sentences) if s.start <= start < s.end), 0)
-    near = scene.sentences[max(0, at - 1) : at + 2]
-    if any(cues.NOT_NOW.search(sentence.told) for sentence in near) or cues.BACK_AGAIN.search(scene.prose):
+    at = scene.number_at(start)
+    if any(scene.says(number, cues.NOT_NOW) for number in (at - 1, at, at + 1)) or scene.says(at, cues.NOT_TRULY):
         return True
-    return bool(cues.NOT_TRULY.search(scene.sentences[at].told))
+    return came_back(scene)
+
+
+def came_back(scene: Scene) -> bool:
+    """Whether the prose speaks of somebody who is alive after all, or not quite dead."""
+    return scene.once("came back", lambda: bool(cues.BACK_AGAIN.search(scene.prose)))

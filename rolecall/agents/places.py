@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from rolecall.agents import cues
-from rolecall.agents.people import acts, not_now, people
+from rolecall.agents.people import acts, came_back, not_now, people
 from rolecall.agents.scene import Finding, Scene
 from rolecall.agents.strangers import Stranger, near_phrase, strangers, told_before
 from rolecall.campaign.narration import BLANK
@@ -42,31 +43,40 @@ def renamed(scene: Scene) -> Iterator[Finding]:
 def _may_be_place(scene: Scene, stranger: Stranger, sort: str) -> bool:
     """Whether an unknown name is used as that of the place we are in."""
     name, sentence = stranger.text(scene.prose), scene.sentence_at(stranger.start)
-    lead, ahead = scene.told[sentence.start : stranger.start], scene.told[stranger.start + len(name) :]
+    lead, ahead = (
+        scene.told[sentence.start : stranger.start],
+        scene.told[stranger.start + len(name) : stranger.end + 80],
+    )
     own, articled = cues.sort_of(name), bool(cues.ARTICLED.search(lead))
     if BLANK in scene.told[stranger.start : stranger.end] or not articled or (len(stranger.words) < 2 and not own):
         return False
     if (own or sort) != sort or not (own or sort in cues.FREELY_NAMED) or cues.NO_PLACE.search(name):
         return False
-    if cues.TRAVEL.search(scene.told[: stranger.start]) or cues.AWAY.search(sentence.told):
+    if _travelled(scene, stranger) or cues.AWAY.search(sentence.told):
         return False
     if cues.STATIC_HERE.match(ahead) or cues.PART_OF.search(lead):
         return True
-    at = scene.sentences.index(sentence)
+    at = scene.number_at(stranger.start)
     around = " ".join(s.told for s in scene.sentences[max(0, at - 1) : at + 2])
     furnished = own == sort or bool(cues.FURNISHED[sort].search(around))
     alone = not lead.strip(' "“*_').casefold().removesuffix("the")
     return furnished and bool(cues.INSIDE.search(lead) or (alone and cues.QUIET.match(ahead)))
 
 
+def _travelled(scene: Scene, stranger: Stranger) -> bool:
+    """Whether the prose has told of coming or going before a name."""
+    at = scene.number_at(stranger.start)
+    lead = scene.told[scene.sentences[at].start : stranger.start]
+    return any(scene.says(number, cues.TRAVEL) for number in range(at)) or bool(cues.TRAVEL.search(lead))
+
+
 def two_places(scene: Scene) -> Iterator[Finding]:
     """Somebody in two places: by what the prose itself says, or by the prose and the entry."""
     stated = list(_stated(scene))
     told: set[str] = set()
-    for path, name, place, start in stated:
+    for number, (path, name, place, start) in enumerate(stated):
         other = next(
-            ((p, s) for who, _, p, s in stated if who == path and s < start and not scene.standing.nested(p, place)),
-            None,
+            ((p, s) for who, _, p, s in stated[:number] if who == path and not scene.standing.nested(p, place)), None
         )
         if other and path not in told and not cues.TRAVEL.search(scene.told[other[1] : start]):
             told.add(path)
@@ -76,30 +86,36 @@ def two_places(scene: Scene) -> Iterator[Finding]:
     for start, end, name, path in people(scene):
         if not path or path in told or path == scene.player:
             continue
-        home = _home(scene, path)
+        home = scene.once(("home", path), lambda p=path: _home(scene, p))
+        if not home or not _far(scene, home, places):
+            continue
         here = next((place for who, _, place, at in stated if who == path and at == start), "")
         if not here and scene.place and acts(scene, start, end):
             here = scene.place
-        if not home or not here or _moved(scene, start, path):
+        if not here or not scene.standing.apart(home, here) or _moved(scene, start, path):
             continue
-        if not scene.standing.apart(home, here) or any(not scene.standing.apart(home, place) for place in places):
-            continue
-        if not cues.AWAY.search(scene.sentence_at(start).told) and not not_now(scene, start):
+        if not scene.says(scene.number_at(start), cues.AWAY) and not not_now(scene, start):
             told.add(path)
             yield _elsewhere(scene, path, name, home, here, start, "warning")
+
+
+def _far(scene: Scene, home: str, places: list[str]) -> bool:
+    """Whether a place has nothing to do with any that the prose or the action names."""
+    return scene.once(("far", home), lambda: all(scene.standing.apart(home, place) for place in places))
 
 
 def _stated(scene: Scene) -> Iterator[tuple[str, str, str, int]]:
     """(who, name, place, position) of every told `NAME stands at PLACE`."""
     places = [m for m in scene.mentions if (e := scene.standing.open_entry(m.path)) and e.kind == "location"]
+    starts = [place.start for place in places]
     for start, end, name, path in people(scene):
-        sentence = scene.sentence_at(start)
-        for place in places:
-            between = scene.told[end : place.start]
-            if path and end <= place.start < sentence.end and len(between) < 60 and cues.IS_IN.fullmatch(between):
-                if not cues.AWAY.search(sentence.told):
-                    yield path, name, place.path, start
-                break
+        number = bisect_left(starts, end)
+        if not path or number == len(places) or places[number].start - end >= 60:
+            continue
+        place, sentence = places[number], scene.number_at(start)
+        inside = place.start < scene.sentences[sentence].end and cues.IS_IN.fullmatch(scene.told[end : place.start])
+        if inside and not scene.says(sentence, cues.AWAY):
+            yield path, name, place.path, start
 
 
 def _home(scene: Scene, path: str) -> str:
@@ -111,16 +127,22 @@ def _home(scene: Scene, path: str) -> str:
 
 def _moved(scene: Scene, start: int, path: str) -> bool:
     """Whether the prose or the action tells of coming and going, of this one or of the scene."""
-    if cues.GOES.search(scene.action) or cues.BACK_AGAIN.search(scene.prose):
+    if cues.GOES.search(scene.action) or came_back(scene):
         return True
+    named = scene.once("named in", lambda: _named_in(scene))
+    at = scene.number_at(start)
+    if any(scene.says(number, cues.TRAVEL) for number in named.get(path, ())):
+        return True
+    before = range(max(0, at - 5), at)
+    return any(scene.says(n, cues.TRAVEL) for n in before) or any(scene.says(n, cues.DOOR) for n in (*before, at))
+
+
+def _named_in(scene: Scene) -> dict[str, set[int]]:
+    """The sentences in which each entry is named, by number."""
+    found: dict[str, set[int]] = {}
     for mention in scene.mentions:
-        if mention.path == path:
-            sentence = scene.sentence_at(mention.start)
-            if cues.TRAVEL.search(sentence.told):
-                return True
-    sentence = scene.sentence_at(start)
-    before = scene.told[max(0, sentence.start - 400) : sentence.start]
-    return bool(cues.TRAVEL.search(before) or cues.DOOR.search(before + sentence.told))
+        found.setdefault(mention.path, set()).add(scene.number_at(mention.start))
+    return found
 
 
 def _elsewhere(scene: Scene, path: str, name: str, home: str, here: str, start: int, severity: str) -> Finding:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from rolecall.agents.standing import Standing, standing
 from rolecall.campaign import secrets
@@ -70,7 +74,7 @@ class Scene:
     party: dict[str, str]
     at_hand: frozenset[str]
     fallen: dict[str, int]
-    strangers: list | None = field(default=None)
+    memo: dict = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -103,7 +107,24 @@ class Scene:
 
     def sentence_at(self, at: int) -> Sentence:
         """The sentence in which a character of the prose stands."""
-        return next((s for s in self.sentences if s.start <= at < s.end), self.sentences[-1])
+        return self.sentences[self.number_at(at)]
+
+    def number_at(self, at: int) -> int:
+        """The number of that sentence, from 0."""
+        starts = self.once("starts", lambda: [sentence.start for sentence in self.sentences])
+        return max(0, bisect_right(starts, at) - 1)
+
+    def says(self, number: int, cue: re.Pattern[str]) -> bool:
+        """Whether a cue stands in what a sentence tells (not in what is said in it); False for a number out of range."""
+        if not 0 <= number < len(self.sentences):
+            return False
+        return self.once((number, cue), lambda: bool(cue.search(self.sentences[number].told)))
+
+    def once(self, key: object, work: Callable[[], Any]) -> Any:
+        """The result of a piece of work that is done once for a prose."""
+        if key not in self.memo:
+            self.memo[key] = work()
+        return self.memo[key]
 
     def open_state(self) -> str:
         """The Campaign State without what is secret."""

@@ -67,9 +67,7 @@ def misspelt(scene: Scene) -> Iterator[Finding]:
 
 def strangers(scene: Scene) -> list[Stranger]:
     """The unknown names of the prose, in order."""
-    if scene.strangers is None:
-        scene.strangers = list(_strangers(scene))
-    return scene.strangers
+    return scene.once("strangers", lambda: list(_strangers(scene)))
 
 
 def _strangers(scene: Scene) -> Iterator[Stranger]:
@@ -114,7 +112,7 @@ def _cut(scene: Scene, run: list[Word]) -> Iterator[Stranger]:
 
 
 def _opens(prose: str, at: int) -> bool:
-    before = prose[:at].rstrip(" ")
+    before = prose[max(0, at - 20) : at].rstrip(" ")
     return not before or before[-1] in _OPENS
 
 
@@ -243,9 +241,9 @@ def _is_name(scene: Scene, stranger: Stranger, word: Word) -> bool:
     if word.unspaced:
         return True
     plain = _without_ending(scene.prose[word.start : word.end])
-    if re.search(rf"(?<!\w){re.escape(plain.lower())}(?!\w)", scene.prose):
+    if plain.lower() in scene.once("small", lambda: {scene.prose[w.start : w.end] for w in scene.words}):
         return False
-    after, before = scene.prose[word.end :], scene.prose[: word.start][-40:]
+    after, before = scene.prose[word.end : word.end + 80], scene.prose[max(0, word.start - 40) : word.start]
     if word.stem != word.text and re.match(r"\s+\w", after):
         return True
     if cues.ACTS.match(after) or cues.IS.match(after) or cues.SPEECH_BEFORE.search(before):
@@ -254,7 +252,7 @@ def _is_name(scene: Scene, stranger: Stranger, word: Word) -> bool:
         return bool(re.match(r" [a-zäöüß]+te?(?= )", after)) and (stranger.opens or bool(scene.beside(stranger)))
     if not (stranger.opens and word is stranger.words[0] and len(stranger.words) == 1) or scene.beside(stranger):
         return True
-    return any(s.words[0].stem == word.stem and not s.opens for s in strangers(scene))
+    return word.stem in scene.once("inside", lambda: {s.words[0].stem for s in strangers(scene) if not s.opens})
 
 
 def _without_ending(written: str) -> str:

@@ -80,8 +80,9 @@ class _Text:
         self.text = text
         self.sentences = sentences(text)
         starts = [part.start for part in self.sentences]
-        self.runs = {run: max(0, bisect_right(starts, at) - 1) for run, at in reversed(_runs(text))}
         self.mentions = search.mentions(text, secrets=True)
+        named_at = [(m.start, m.end) for m in self.mentions]
+        self.runs = {run: max(0, bisect_right(starts, at) - 1) for run, at in reversed(_runs(text, named_at))}
         named: list[set[str]] = [set() for _ in starts]
         for mention in self.mentions:
             named[max(0, bisect_right(starts, mention.start) - 1)].add(mention.path)
@@ -109,11 +110,15 @@ class _Text:
         return None
 
 
-def _runs(text: str) -> list[tuple[tuple[str, ...], int]]:
-    """Every run of `RUN` words of a text that says something (two words in it carry meaning), and where it begins."""
+def _runs(text: str, names: Iterable[tuple[int, int]] = ()) -> list[tuple[tuple[str, ...], int]]:
+    """Every run of `RUN` words of a text that says something, and where it begins.
+
+    Two words in it carry meaning beside the names that stand there: `the floor of the Broken Anchor` is no secret.
+    """
     spelled = list(words(text))
     length = 2 * RUN if sum(word.unspaced for word in spelled) * 2 > len(spelled) else RUN
-    telling = [_carries(word.text) for word in spelled]
+    taken = {at for start, end in names for at in range(start, end)}
+    telling = [word.start not in taken and _carries(word.text) for word in spelled]
     return [
         (tuple(word.text for word in spelled[at : at + length]), spelled[at].start)
         for at in range(len(spelled) - length + 1)

@@ -1,0 +1,67 @@
+"""What gives a hidden text away, and what does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rolecall.campaign.folder import open_campaign
+from rolecall.search.leaks import given_away
+from rolecall.search.searcher import Search
+
+
+@pytest.fixture
+def search(example: Path) -> Search:
+    """The search of the example campaign."""
+    made = Search(open_campaign(example))
+    made.refresh()
+    return made
+
+
+def sentences(text: str, hidden: str, search: Search, known: str = "") -> list[str]:
+    """The sentences of a text that give a hidden text away."""
+    return [leak.sentence.text for leak in given_away(text, [hidden], search, known)]
+
+
+def test_six_words_in_a_row_give_it_away_five_do_not(search):
+    hidden = "The cellar under the tithe barn holds nine barrels of lamp oil."
+    assert sentences("It is dry. The cellar under the tithe barn is dry.", hidden, search) != []
+    assert sentences("It is dry. A cellar under the tithe barn is dry.", hidden, search) == []
+
+
+def test_six_words_that_say_nothing_give_nothing_away(search):
+    assert sentences("She was not there when he was.", "He knew she was not there when he was asked.", search) == []
+
+
+def test_all_names_and_a_third_of_the_words_in_two_neighbouring_sentences_give_it_away(search):
+    hidden = "Marta buried a silver casket beneath the floor of the Broken Anchor."
+    two = "Marta says nothing. Something silver lies buried under the floor of the Broken Anchor."
+    assert sentences(two, hidden, search) == ["Marta says nothing."]
+    assert sentences(two.replace("nothing.", "nothing. Rain falls. Rain falls again."), hidden, search) == []
+    assert sentences(two.replace("Marta", "Hob"), hidden, search) == []
+
+
+def test_an_alias_is_as_good_as_the_name(search):
+    hidden = "Captain Varr burned the letters of the Reeve in his grate."
+    assert sentences("The captain burned her letters, the reeve's, in a grate.", hidden, search) != []
+
+
+def test_the_name_before_a_hidden_text_counts_for_each_of_its_sentences(search):
+    hidden = "Valen. He speaks the tongue of the north. He stole the amber comb from the chapel."
+    assert sentences("Valen stole a comb of amber.", hidden, search) != []
+    assert sentences("Somebody stole a comb of amber.", hidden, search) == []
+
+
+def test_what_everybody_may_know_is_no_secret(search):
+    hidden = "Wat Pell died at noon with black lines under his nails."
+    assert sentences("They say Wat Pell died at noon with black lines under his nails.", hidden, search) == []
+    other = "Sister Ansa drowned a grey cat behind the chapel last winter."
+    assert sentences("Sister Ansa drowned a grey cat last winter.", other, search) != []
+    assert sentences("Sister Ansa drowned a grey cat last winter.", other, search, known=other) == []
+
+
+def test_scripts_without_spaces_are_compared_by_twice_as_many_characters(search):
+    hidden = "王大娘把钥匙藏在井边的第三块石头下面"
+    assert sentences("夜里，把钥匙藏在井边的第三块石头，没有人知道。", hidden, search) != []
+    assert sentences("钥匙在井边。", hidden, search) == []
