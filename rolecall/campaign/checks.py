@@ -233,17 +233,16 @@ def _trails(campaign: Campaign, documents: dict[str, Document]) -> Iterator[Prob
     """A trail shorter than a turn left it: what the last recorded move of each arc says."""
     seen: set[str] = set()
     for folder in reversed(records.folders(campaign.root)[-200:]):
-        for line in reversed(records.writes(campaign.root, folder)):
-            path = line["path"]
-            if line["op"] != "arc" or path in seen or path not in documents:
+        for path, left in records.trails(campaign.root, folder).items():
+            if path in seen or path not in documents:
                 continue
             seen.add(path)
             try:
                 now, section = len(arcs.trail_of(documents[path])), documents[path].section(arcs.TRAIL)
             except Unclear:
                 continue  # two trails: told as such
-            if now < line.get("trail", 0):
-                message = f"the trail has {now} lines; {folder.rsplit('/', 1)[-1]} left it with {line['trail']}"
+            if now < left:
+                message = f"the trail has {now} lines; {folder.rsplit('/', 1)[-1]} left it with {left}"
                 at = section.line if section else None
                 yield Problem(path, at, "trail-shrank", message, "restore the lines from git or a backup")
 

@@ -315,6 +315,13 @@ def writes(root: Path, folder: str) -> list[dict]:
     return found
 
 
+def trails(root: Path, folder: str) -> dict[str, int]:
+    """How many lines each arc's trail had when a record left it (or when a later undo took one out)."""
+    found = {w["path"]: w.get("trail", 0) for w in writes(root, folder) if w["op"] == "arc"}
+    noted = {line["path"]: line["trail"] for line in lines(root, folder) if line["do"] == "trail"}
+    return {path: noted.get(path, length) for path, length in found.items()}
+
+
 def _json_lines(data: bytes) -> list[dict]:
     found = []
     for raw in data.split(b"\n"):

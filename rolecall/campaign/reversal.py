@@ -11,7 +11,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 
-from rolecall.campaign import arcs, files, records
+from rolecall.campaign import arcs, documents, files, journal, records
 from rolecall.errors import DocumentError
 
 
@@ -40,6 +40,10 @@ def taken_back(current: bytes | None, write: dict, after: bytes | None) -> Rever
         return Reversal(None if write.get("made") else records.unsplice(current, write))
     if files.sha256(current) == write["before"] and not write.get("made"):
         return Reversal(current)  # taken back already
+    if write["op"] == "arc" and _has_moved(current, write, after):
+        with suppress(DocumentError):
+            meant = _by_meaning(current, write, after)
+            return Reversal(current if meant is None else meant)
     found = _lifted(current, write, after)
     if found is not None:
         return Reversal(None if write.get("made") and not found.strip() else found)
@@ -47,16 +51,38 @@ def taken_back(current: bytes | None, write: dict, after: bytes | None) -> Rever
     result = Reversal(current, (Clash(line, "", _first_line(write["old"])),))
     if after is not None:
         result = _merged(records.unsplice(after, write), after, current)
-    if result.clashes and write["op"] == "arc" and (moved := _arc(current, write)) is not None:
-        return Reversal(moved)
+    if result.clashes or after is None:
+        with suppress(DocumentError):
+            meant = _by_meaning(current, write, after)
+            return result if meant is None else Reversal(meant)
     return result
 
 
-def _arc(current: bytes, write: dict) -> bytes | None:
-    """An arc's line has moved down the trail since, or the trail has changed around it: the motion is taken back itself."""
+def _has_moved(current: bytes, write: dict, after: bytes | None) -> bool:
+    """Whether other turns moved this arc since, or had a line of it taken back: then lines of text no longer tell whose is what."""
+    if after is None:
+        return True
     with suppress(DocumentError):
-        return arcs.take_back(current, write["path"], write["turn"], write["text"])
-    return None
+        now, then = (documents.parse(data, write["path"]) for data in (current, after))
+        return (now.text("latest"), arcs.trail_of(now)) != (then.text("latest"), arcs.trail_of(then))
+    return False
+
+
+def _by_meaning(current: bytes, write: dict, after: bytes | None) -> bytes | None:
+    """What the write meant, taken out wherever it stands by now: an arc's line, a story section, one added line."""
+    path, turn = write["path"], write.get("turn", 0)
+    if write["op"] == "arc" and write.get("text"):
+        return arcs.take_back(current, path, turn, write["text"])
+    if write["op"] == "section" and after is not None:
+        was, now = (documents.parse(data, path).section(journal.turn_id(turn)) for data in (after, current))
+        same = was is not None and now is not None and was.text.strip() == now.text.strip()
+        return current[: now.start] + current[now.end :] if same else None
+    added = [line for line in records.unpacked(write["new"]).splitlines(keepends=True) if line.strip()]
+    if write["old"].strip() or len(added) != 1:
+        return None
+    lines = current.splitlines(keepends=True)
+    places = [n for n, line in enumerate(lines) if line.strip() == added[0].strip()]
+    return b"".join(lines[: places[0]] + lines[places[0] + 1 :]) if len(places) == 1 else None
 
 
 def _lifted(current: bytes, write: dict, after: bytes | None) -> bytes | None:

@@ -91,6 +91,11 @@ class Game:
                 )
             return _Turn(campaign, search, chains, listener).tell(action)
 
+    def recover(self, listener: Listener) -> None:
+        """Put right what an interrupted command left, and nothing else."""
+        with self._writing(listener):
+            return
+
     def swipe(self, listener: Listener) -> Result:
         """Another answer to the last turn: its own changes are taken back and the same action is told again.
 

@@ -42,6 +42,7 @@ def undo(campaign: Campaign, turn: int) -> Undone:
     folder = _record_of(campaign, turn)
     _mark(campaign.root, {"kind": "undo", "turn": turn})
     done = _unwind(campaign, folder)
+    _note_trails(campaign, folder)
     _finish_undo(campaign, turn)
     return done
 
@@ -126,6 +127,7 @@ def recover(campaign: Campaign) -> str:
     if mark["kind"] == "undo":
         if files.exists(campaign.root, folder):
             _unwind(campaign, folder)
+            _note_trails(campaign, folder)
         _finish_undo(campaign, turn)
         return f"{name} was being taken back; it is"
     records.drop_drafts(campaign.root)  # the action is no draft: an answer to it stands
@@ -239,6 +241,16 @@ def _note_folded(campaign: Campaign, turn: int) -> str:
 
     record.write(STATE_FILE, "note", edit, turn=turn)
     return f"{turn_id(turn)} stands in a Chronicle, which stays; the Journal says that it was taken back"
+
+
+def _note_trails(campaign: Campaign, folder: str) -> None:
+    """Later turns' records say how long they left a trail; where a line of it was taken back, that is another length now."""
+    every = records.lines(campaign.root, folder)
+    for path in dict.fromkeys(line["path"] for line in every if line["do"] == "write" and line["op"] == "arc"):
+        for later in records.folders(campaign.root):
+            left = records.trails(campaign.root, later).get(path, 0)
+            if records.turn_of(later) > records.turn_of(folder) and left:
+                Record(campaign.root, later).note("trail", path=path, trail=left - 1)
 
 
 def _finish_undo(campaign: Campaign, turn: int) -> None:

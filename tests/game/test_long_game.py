@@ -64,7 +64,9 @@ def test_after_three_hundred_turns_every_line_stands_exactly_once(protocol, camp
 
 
 def _prompts_hold_what_they_must(opened: Campaign, narrator: list[dict]) -> None:
-    searching = next(i for i in instructions(opened, "narrator") if i.path.endswith("before-inventing-a-name-place-or-fact.md"))
+    searching = next(
+        i for i in instructions(opened, "narrator") if i.path.endswith("before-inventing-a-name-place-or-fact.md")
+    )
     state = opened.document(STATE_FILE)
     for body in narrator:
         said = prompt_of(body)
@@ -95,6 +97,8 @@ def test_the_journal_was_never_over_its_limit(campaign, loopback):
             write = json.loads(line)
             if write["do"] == "write" and write["path"] == STATE_FILE:
                 longest = max(longest, write["at"] + len(write["new"].encode()))
-    head = len(opened.read(STATE_FILE)) - sum(len(li.raw.encode()) + 1 for li in journal.lines_of(opened.document(STATE_FILE)))
+    head = len(opened.read(STATE_FILE)) - sum(
+        len(li.raw.encode()) + 1 for li in journal.lines_of(opened.document(STATE_FILE))
+    )
     assert 3000 < longest - head <= 9000
     assert len(chronicles.paths(opened)) >= 1

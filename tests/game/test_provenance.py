@@ -36,7 +36,9 @@ def test_a_line_changed_by_hand_is_the_writers(rolecall, campaign, script):
     assert rolecall("-C", campaign, "turn", "I take the oar.", "--model", script(SCENE)).code == 0
     pasco = campaign / "characters/old-pasco.md"
     pasco.write_text(pasco.read_text().replace("Gave Kit his oar.", "Lent Kit his oar."))
-    assert origins(rolecall, campaign, "characters/old-pasco.md")["- T0001 Lent Kit his oar."]["by"] == "written by hand"
+    assert (
+        origins(rolecall, campaign, "characters/old-pasco.md")["- T0001 Lent Kit his oar."]["by"] == "written by hand"
+    )
 
 
 def test_one_line_by_its_number_and_faults_in_one_line(rolecall, campaign, script):
@@ -50,12 +52,18 @@ def test_one_line_by_its_number_and_faults_in_one_line(rolecall, campaign, scrip
 def test_secret_lines_are_the_writers_alone(rolecall, campaign):
     shown = origins(rolecall, campaign, "arcs/who-rang-the-drowned-bell.md")
     assert not any(text.startswith("truth:") for text in shown)
-    assert any(text.startswith("truth:") for text in origins(rolecall, campaign, "arcs/who-rang-the-drowned-bell.md", "--secrets"))
+    assert any(
+        text.startswith("truth:")
+        for text in origins(rolecall, campaign, "arcs/who-rang-the-drowned-bell.md", "--secrets")
+    )
     assert origins(rolecall, campaign, "dm/plan.md") == {}
 
 
 def test_lines_of_a_chronicle_come_from_its_fold(rolecall, campaign, script):
     for n in range(1, 9):
-        assert rolecall("-C", campaign, "turn", f"I go, {n}.", "--model", script(f"- text: Scene {n} with Pasco.")).code == 0
+        assert (
+            rolecall("-C", campaign, "turn", f"I go, {n}.", "--model", script(f"- text: Scene {n} with Pasco.")).code
+            == 0
+        )
     folded = json.loads(rolecall("-C", campaign, "fold", "--json", "--model", "sidecar=off").out)
     assert {row["op"] for row in origins(rolecall, campaign, folded["path"]).values()} == {"chronicle"}

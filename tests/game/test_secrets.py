@@ -22,10 +22,14 @@ def put_canaries(root: Path) -> None:
         f"## **GM-only**\n\n{c[4]} quills\n"
     )
     (root / "lore/hidden.md").parent.mkdir(exist_ok=True)
-    (root / "lore/hidden.md").write_text(f"---\nname: The Hidden Quill\nvisibility: secret\n---\n{c[5]} quills and Skerrow Quay\n")
+    (root / "lore/hidden.md").write_text(
+        f"---\nname: The Hidden Quill\nvisibility: secret\n---\n{c[5]} quills and Skerrow Quay\n"
+    )
     (root / "dm/seeds.md").write_text(f"Quills on Skerrow Quay: {c[6]}\n")
     # A broken front matter is withheld whole: nobody can tell which of its lines are secret.
-    (root / "lore/broken.md").write_text(f"---\nname: Broken Quill\nsecret: {c[7]}: quills\n---\nQuills on Skerrow Quay {c[7]}\n")
+    (root / "lore/broken.md").write_text(
+        f"---\nname: Broken Quill\nsecret: {c[7]}: quills\n---\nQuills on Skerrow Quay {c[7]}\n"
+    )
 
 
 def leaks(text: str) -> list[str]:
@@ -37,7 +41,11 @@ def test_no_secret_is_in_any_request_of_the_narrator_layer(rolecall, campaign, l
     put_canaries(campaign)
     for name, value in loopback.environ(protocol).items():
         monkeypatch.setenv(name, value)
-    actions = ["I ask Nan Quill about the hidden quill.", "I look for quills on Skerrow Quay.", "I think of the drowned bell."]
+    actions = [
+        "I ask Nan Quill about the hidden quill.",
+        "I look for quills on Skerrow Quay.",
+        "I think of the drowned bell.",
+    ]
     for action in actions * 2:  # every fifth turn of the storyteller searches
         assert rolecall("-C", campaign, "turn", action).code == 0
     sent = json.dumps(loopback.bodies, ensure_ascii=False)
@@ -66,7 +74,10 @@ def test_tools_never_hand_a_secret_to_the_narrator(rolecall, campaign, script):
     assert rolecall("-C", campaign, "turn", "I buy quills.", "--model", spec).code == 0
     said = "".join(p.read_text() for p in (campaign / ".rolecall/turns").rglob("*-narrator.json"))
     assert "She sells quills" in said and "No entry is named" in said
-    assert leaks(said) == ["xyzzycanary6", "xyzzycanary7"]  # the words the model itself searched for come back in its call
+    assert leaks(said) == [
+        "xyzzycanary6",
+        "xyzzycanary7",
+    ]  # the words the model itself searched for come back in its call
     assert (campaign / "lore/hidden.md").read_bytes() == hidden
 
 

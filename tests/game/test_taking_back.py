@@ -27,7 +27,9 @@ def rich(line: str) -> str:
 
 def test_undo_leaves_every_file_byte_equal_to_before(rolecall, campaign, script):
     before = files_of(campaign)
-    assert rolecall("-C", campaign, "turn", "I take the oar.", "--model", script(rich("Pasco gave Kit an oar."))).code == 0
+    assert (
+        rolecall("-C", campaign, "turn", "I take the oar.", "--model", script(rich("Pasco gave Kit an oar."))).code == 0
+    )
     assert files_of(campaign) != before
     ran = rolecall("-C", campaign, "undo")
     assert (ran.code, ran.out) == (0, "T0001 is taken back: I take the oar.\n")
@@ -64,7 +66,10 @@ def test_swipe_tells_the_same_action_again_and_switches_back_without_a_model(rol
     assert "keeps" in next((campaign / "story").iterdir()).read_text()
     assert "oar back" not in (campaign / "campaign-state.md").read_text()
     listed = json.loads(rolecall("-C", campaign, "swipe", "--list", "--json").out)
-    assert [(row["swipe"], row["current"], row["journal"]) for row in listed] == [(1, False, "One."), (2, True, "Pasco keeps his oar.")]
+    assert [(row["swipe"], row["current"], row["journal"]) for row in listed] == [
+        (1, False, "One."),
+        (2, True, "Pasco keeps his oar."),
+    ]
     assert rolecall("-C", campaign, "swipe", "--to", "1").code == 0
     assert files_of(campaign) == one
     assert rolecall("-C", campaign, "swipe", "--to", "2").code == 0
@@ -115,7 +120,9 @@ def test_a_true_conflict_keeps_the_writers_words_and_says_where(rolecall, campai
 
 def test_a_folded_turn_is_taken_back_with_a_note(rolecall, campaign, script):
     settings = campaign / "rolecall.yaml"
-    settings.write_text(settings.read_text().replace("fold_at: 3500", "fold_at: 200").replace("keep_lines: 6", "keep_lines: 2"))
+    settings.write_text(
+        settings.read_text().replace("fold_at: 3500", "fold_at: 200").replace("keep_lines: 6", "keep_lines: 2")
+    )
     for n in range(1, 9):
         text = f"- text: Scene {n} goes on for quite a while, with Old Pasco and the bell, until it is over."
         assert rolecall("-C", campaign, "turn", f"I go, {n}.", "--model", script(text)).code == 0
@@ -132,7 +139,9 @@ def test_without_records_undo_says_so(rolecall, example):
     assert ran.code == 1 and "record" in ran.err and "git" in ran.err
 
 
-def test_a_rollback_killed_at_any_step_is_finished_by_the_next_command(rolecall, campaign, script, monkeypatch, tmp_path):
+def test_a_rollback_killed_at_any_step_is_finished_by_the_next_command(
+    rolecall, campaign, script, monkeypatch, tmp_path
+):
     import shutil
 
     from rolecall.campaign import files
@@ -140,7 +149,12 @@ def test_a_rollback_killed_at_any_step_is_finished_by_the_next_command(rolecall,
 
     assert rolecall("-C", campaign, "turn", "I wait.", "--model", script("- text: Still.")).code == 0
     before = files_of(campaign)
-    assert rolecall("-C", campaign, "turn", "I take the oar.", "--model", script(rich("One.").replace("T0001", "T0002"))).code == 0
+    assert (
+        rolecall(
+            "-C", campaign, "turn", "I take the oar.", "--model", script(rich("One.").replace("T0001", "T0002"))
+        ).code
+        == 0
+    )
     told = files_of(campaign)
     saved = tmp_path / "saved"
     shutil.copytree(campaign, saved)

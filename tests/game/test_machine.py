@@ -1,0 +1,19 @@
+"""Turns, swipes, switches, undos, hand edits, crashes and restarts in any order leave what the model says."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import pytest
+
+from tests.game.machine import run
+
+STEPS = int(os.environ.get("ROLECALL_MACHINE_STEPS", "2000"))
+PER_RUN = 80
+SEED = int(os.environ.get("ROLECALL_SEED", "0")) or random.SystemRandom().randrange(1, 10**6)
+
+
+@pytest.mark.parametrize("number", range(STEPS // PER_RUN))
+def test_the_folder_says_what_the_model_says(tmp_path, number, clean_environment):
+    run(tmp_path, SEED + number, PER_RUN)  # the seed is in the message of a failure
