@@ -12,10 +12,14 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from weakref import WeakKeyDictionary
 
 from rolecall.campaign import facts
+from rolecall.campaign.documents import parse
 from rolecall.campaign.narration import Sentence, sentences
+from rolecall.errors import CampaignError
 from rolecall.search.analysis import fold, words
+from rolecall.search.passages import passages_of
 from rolecall.search.searcher import Search
 
 RUN = 6  # words in a row; in a script without spaces twice as many characters
@@ -152,14 +156,14 @@ def _secrets(hidden: str, search: Search) -> list[_Secret]:
     """The same with the names in them; the entry's name before the first sentence counts for all."""
     found, subject = [], frozenset()
     for part in _said(hidden):
-        mentions = search.mentions(part.text, secrets=True)
+        mentions = [m for m in search.mentions(part.text, secrets=True) if not m.path.startswith("arcs/")]
         paths, rest = frozenset(m.path for m in mentions), part.text
         for mention in reversed(mentions):
             rest = rest[: mention.start] + " · " + rest[mention.end :]
         if not found and not subject and paths and not facts.content_words(rest):
             subject = paths
             continue
-        names = frozenset().union(*(facts.content_words(name) for name in facts.names_in(f"x {rest}")))
+        names = frozenset().union(*(facts.content_words(name) for name in facts.names_in(rest)))
         content = frozenset(facts.content_words(rest)) - names
         found.append(_Secret(part.text, part.runs, paths | subject, names, content))
     return found
@@ -187,6 +191,44 @@ def _named(said: _Text, search: Search) -> Iterator[Leak]:
         if not any(fold(mention.name) in fold(hit.text) for hit in search.find(mention.name, limit=3)):
             sentence = next(part for part in said.sentences if part.start <= mention.start < part.end)
             yield Leak(sentence, mention.name)
+
+
+def hidden_near(text: str, search: Search) -> list[str]:
+    """The hidden texts that a text may give away, each begun with its entry's name (an arc's with its question).
+
+    Those of the entries it names, of what these are tied to, of every arc, and of the DM's own files; each file is read
+    once for as long as it stays the same. Hand in the prose with the Campaign State, so that who is about counts as named.
+    What is given back is for the DM's eyes, and for `given_away`.
+    """
+    catalogue = search.catalogue
+    named = dict.fromkeys(m.path for m in search.mentions(_nfc(text), secrets=True))
+    near = dict.fromkeys(other for path in named for other in search.neighbours(path, secrets=True))
+    always = (path for path in catalogue if path.startswith(("arcs/", "dm/")))
+    kept, found = _READ.setdefault(search, {}), []
+    for path in dict.fromkeys((*named, *always, *near)):
+        entry = catalogue.get(path)
+        if entry is None or entry.broken:
+            continue
+        held = kept.get(path)
+        if held is None or held[0] != entry.sha256:
+            held = kept[path] = (entry.sha256, _hidden_in(path, search))
+        found += held[1]
+    return found
+
+
+_READ: WeakKeyDictionary[Search, dict[str, tuple[str, tuple[str, ...]]]] = WeakKeyDictionary()
+
+
+def _hidden_in(path: str, search: Search) -> tuple[str, ...]:
+    try:
+        data = search.campaign.read(path)
+        about, question = passages_of(path, data), parse(data, path).text("question")
+    except CampaignError:
+        return ()
+    subject = question.rstrip("?？ ") + ":" if question else "" if about.kind == "dm" else f"{about.name}."
+    return tuple(
+        f"{subject} {passage.body}".strip() for passage in about.passages if passage.secret and passage.body.strip()
+    )
 
 
 def _nfc(text: str) -> str:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from rolecall.campaign import story
 from rolecall.campaign.folder import open_campaign
-from rolecall.search.leaks import given_away
+from rolecall.search.leaks import given_away, hidden_near
 from rolecall.search.searcher import Search
 
 
@@ -65,3 +66,27 @@ def test_scripts_without_spaces_are_compared_by_twice_as_many_characters(search)
     hidden = "王大娘把钥匙藏在井边的第三块石头下面"
     assert sentences("夜里，把钥匙藏在井边的第三块石头，没有人知道。", hidden, search) != []
     assert sentences("钥匙在井边。", hidden, search) == []
+
+
+def test_the_hidden_texts_of_what_a_prose_speaks_of_are_gathered_from_the_files(example, search):
+    gathered = hidden_near("Valen waits at the Old Well.", search)
+    assert "Valen. He sold the Gannet's route." in gathered
+    assert "Who poisoned the well, and for whom: Captain Varr did, for the Guild." in gathered
+    assert any("second key of the well gate" in text for text in gathered)  # the DM's own seeds
+    assert not any("212 marks on the roof" in text for text in gathered)  # Marta is not spoken of
+    file = example / "characters" / "valen.md"
+    file.write_bytes(file.read_bytes().replace(b"He sold the Gannet's route.", b"He is the Grey Monk."))
+    search.refresh()
+    assert "Valen. He is the Grey Monk." in hidden_near("Valen waits.", search)
+
+
+def test_an_arc_s_truth_is_read_with_its_question(search):
+    said = "It was Captain Varr who poisoned the well, and it was for the Guild."
+    assert [leak.sentence.text for leak in given_away(said, hidden_near(said, search), search)] == [said]
+
+
+def test_the_hidden_texts_raise_no_alarm_in_the_story_as_it_was_told(search):
+    campaign = search.campaign
+    for _, path in story.chapters(campaign):
+        for turn in story.turns_of(campaign.document(path)):
+            assert given_away(turn.prose, hidden_near(turn.prose, search), search) == []

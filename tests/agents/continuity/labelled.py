@@ -11,9 +11,8 @@ from pathlib import Path
 import yaml
 
 from rolecall.agents.continuity import RULES, Finding, findings
-from rolecall.campaign import documents, secrets
 from rolecall.campaign.folder import Campaign, open_campaign
-from rolecall.search.passages import passages_of
+from rolecall.search.leaks import hidden_near
 from rolecall.search.searcher import Search
 
 HERE = Path(__file__).parent
@@ -56,16 +55,19 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """A campaign to check against, its search up to date, and what only its DM knows."""
+    """A campaign to check against, its search up to date."""
 
     campaign: Campaign
     search: Search
-    hidden: tuple[str, ...]
 
     def check(self, prose: Prose) -> list[Finding]:
         """What the check finds in a prose told here."""
         state = self.campaign.document("campaign-state.md")
-        return findings(prose.text, state, self.search, self.campaign, prose.action, self.hidden)
+        return findings(prose.text, state, self.search, self.campaign, prose.action, self.hidden(prose.text))
+
+    def hidden(self, text: str) -> list[str]:
+        """What only the DM knows of what a text speaks of."""
+        return hidden_near(f"{text}\n{self.campaign.read('campaign-state.md').decode()}", self.search)
 
 
 def proses(half: str | None = None) -> list[Prose]:
@@ -91,22 +93,8 @@ def worlds(place: Path) -> dict[str, World]:
         campaign = open_campaign(root)
         search = Search(campaign, cache=place / "cache")
         search.refresh()
-        made[name] = World(campaign, search, tuple(hidden(campaign)))
+        made[name] = World(campaign, search)
     return made
-
-
-def hidden(campaign: Campaign) -> list[str]:
-    """The secret fields and sections of a campaign's open entries, each begun with its entry's name or its arc's question."""
-    found = []
-    for path in campaign.stat():
-        data = campaign.read(path)
-        document = documents.parse(data, path)
-        if secrets.is_secret_path(path, document.fields):
-            continue
-        about = passages_of(path, data)
-        asked = document.text("question")
-        found += [f"{asked or about.name + '.'} {p.body}" for p in about.passages if p.secret]
-    return found
 
 
 def judge(
