@@ -192,9 +192,8 @@ def _alike(scene: Scene, word: str, known: str, at_hand: bool) -> bool:
         stems = (word[:-cut] for cut in (1, 2) if len(word) - cut >= len(known) - 1)
         if any(_letter_inside(stem, known, ends=2) for stem in stems):
             return True
-    if word.startswith(known) or known.startswith(
-        word
-    ):  # another form of the name, or a short one; a letter doubled is not
+    if word.startswith(known) or known.startswith(word):
+        # Another form of the name, or a short one; only a last letter written twice is a slip.
         return not inflects and word == known + known[-1] and word[-1] not in _VOWELS
     size = min(len(word), len(known))
     if not _letter_inside(word, known, ends=2 if inflects else 1):
