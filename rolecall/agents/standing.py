@@ -7,6 +7,7 @@ thousand entries reads only the entries that the prose speaks of.
 from __future__ import annotations
 
 import re
+import threading
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
@@ -19,15 +20,17 @@ from rolecall.errors import RoleCallError
 from rolecall.search.catalogue import Catalogue, Entry
 from rolecall.search.searcher import Search
 
+_ONE_AT_A_TIME = threading.Lock()
 _KEPT: WeakKeyDictionary[Search, Standing] = WeakKeyDictionary()
 
 
 def standing(campaign: Campaign, search: Search) -> Standing:
     """How things stand now; what was known at the last question is kept for as long as the search lives."""
-    kept = _KEPT.get(search)
-    if kept is None:
-        kept = _KEPT[search] = Standing()
-    kept.update(campaign, search)
+    with _ONE_AT_A_TIME:  # it may be made ready on another thread while a model is awaited
+        kept = _KEPT.get(search)
+        if kept is None:
+            kept = _KEPT[search] = Standing()
+        kept.update(campaign, search)
     return kept
 
 
