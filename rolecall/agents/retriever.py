@@ -25,6 +25,8 @@ ACTIVE, ANTICIPATORY, ENRICHMENT = "active", "anticipatory", "enrichment"
 
 SEARCHED = 5  # passages the search adds: entries and what Chronicles retell
 TIED = 4  # neighbours that are added
+SAYING = 2  # things an action must speak of to be understood by itself
+IN_SCENE = 5  # entries of the scene that help where it does not
 FOUND = 8  # past turns the search adds
 AT_LENGTH, LENGTH = 4, 1600  # past turns shown at length, and characters of each
 GLIMPSES, GLIMPSE = (
@@ -61,8 +63,7 @@ def pick(search: Search, state: Document, action: str, recent: tuple[Told, ...])
 
     for path in search.ties.named(state.text("location")):
         add(search.catalogue[path], ACTIVE, "the scene is set there")
-    parts = _parts(search)
-    named = parts.named(search, action)
+    named = _parts(search).named(search, action)
     for entry in (entry for group in named for entry in group):
         add(entry, ACTIVE, "named in the action")
     for text, why in _texts(state, action, recent):
@@ -70,7 +71,9 @@ def pick(search: Search, state: Document, action: str, recent: tuple[Told, ...])
             add(entry, ACTIVE, why)
         for mention in search.keyed(text):
             add(search.catalogue[mention.path], ACTIVE, f"one of its keys stands in {why.split(' in ', 1)[-1]}")
-    passages = [*_recalled(search, parts, named, action, recent), *_searched(search, action, set(picks) | pinned)]
+    passages = _recalled(search, state, action, named, recent)
+    taken, shown = set(picks) | pinned, {told.turn for told in recent}
+    passages += _searched(search, action, taken, shown, story=not passages)
     for path in [p.path for p in picks.values() if p.group == ACTIVE]:
         name = search.catalogue[path].name
         for near in search.neighbours(path):
@@ -101,44 +104,62 @@ def _mentioned(search: Search, text: str) -> list[Entry]:
 
 
 def _recalled(
-    search: Search, parts: Parts, named: Sequence[Sequence[Entry]], action: str, recent: tuple[Told, ...]
+    search: Search, state: Document, action: str, named: Sequence[Sequence[Entry]], recent: tuple[Told, ...]
 ) -> list[Pick]:
     """What was told before that has to do with the action, beyond the turns that are shown anyway.
 
     Two lists in turn: the search's, which knows what went on around a turn, and the one by sentences, which knows who and
-    what stand together.
+    what stand together. An action that says next to nothing (`I go on`, `Where did she hide it?`) is read with the scene.
     """
     shown = {told.turn for told in recent}
-    hits = search.find(action, kinds=("story",), limit=FOUND + 2)
-    by_search = [hit.turn for hit in hits if hit.turn is not None and hit.turn not in shown]
+    parts = _parts(search)
     wants = recollection.wanted(action, named, parts)
-    pieces = recollection.recall(search, wants, shown, by_search)
+    length, glimpses, by_search = AT_LENGTH, GLIMPSES, []
+    if len(wants) < SAYING:
+        length, glimpses = length // 2, glimpses // 2
+        wants += recollection.wanted("", [[entry] for entry in _scene(search, state, recent)], parts)
+    else:
+        hits = search.find(action, kinds=("story",), limit=FOUND + 2)
+        by_search = [hit.turn for hit in hits if hit.turn is not None and hit.turn not in shown]
     by_turn: dict[int, list[Piece]] = {}
-    for piece in pieces:
+    for piece in recollection.recall(search, wants, shown, by_search):
         by_turn.setdefault(piece.turn, []).append(piece)
     turns = (turn for pair in zip_longest(by_search[:FOUND], by_turn) for turn in pair if turn in by_turn)
     found: list[Pick] = []
-    for rank, turn in enumerate(list(dict.fromkeys(turns))[: AT_LENGTH + GLIMPSES]):
+    for rank, turn in enumerate(list(dict.fromkeys(turns))[: length + glimpses]):
         best, *others = by_turn[turn]
-        if rank < AT_LENGTH and best.listed:  # the line says it shortest, the story says all of it
+        if rank < length and best.listed:  # the line says it shortest, the story says all of it
             found.append(_past(best, GLIMPSE))
             best = next((piece for piece in others if not piece.listed), None)
         if best is not None:
-            found.append(_past(best, LENGTH if rank < AT_LENGTH else GLIMPSE))
+            found.append(_past(best, LENGTH if rank < length else GLIMPSE))
     return found
+
+
+def _scene(search: Search, state: Document, recent: tuple[Told, ...]) -> list[Entry]:
+    """The few entries the scene is about: those of its line, of the last turn, and the place."""
+    last = f"{recent[-1].action}\n{recent[-1].prose}" if recent else ""
+    here = [search.catalogue[path] for path in search.ties.named(state.text("location"))]
+    found = {e.path: e for e in (*_mentioned(search, state.text("scene")), *_mentioned(search, last), *here)}
+    return [e for e in found.values() if not (e.pinned or e.secret or e.withheld or e.kind in _TEXTS)][:IN_SCENE]
 
 
 def _past(piece: Piece, length: int) -> Pick:
     return Pick(piece.path, piece.line, ANTICIPATORY, "told before", AFTER, recollection.around(piece, length))
 
 
-def _searched(search: Search, action: str, taken: set[str]) -> list[Pick]:
-    """What a search for the action finds among entries and retellings, beyond the entries that are there anyway."""
-    kinds = {entry.kind for entry in search.catalogue.values()} - {"story", "state", "arc", "quest", "dm"}
+def _searched(search: Search, action: str, taken: set[str], without: set[int], *, story: bool) -> list[Pick]:
+    """What a search for the action finds beyond the entries that are there anyway, among entries and retellings.
+
+    With `story` turns too: for an action of which nothing was recalled. `without` are the turns shown word for word.
+    """
+    passed = {"state", "arc", "quest", "dm"} | (set() if story else {"story"})
+    kinds = {entry.kind for entry in search.catalogue.values()} - passed
     found: list[Pick] = []
     for hit in search.find(action, kinds=kinds, limit=SEARCHED * 3):
-        whole = hit.kind != "chronicle"
-        if hit.path in taken or (not whole and hit.turn is not None):
+        whole = hit.kind not in ("story", "chronicle")
+        shown = hit.turn in without if hit.kind == "story" else hit.turn is not None
+        if hit.path in taken or (not whole and shown):
             continue
         if whole:
             taken.add(hit.path)
