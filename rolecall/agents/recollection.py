@@ -32,12 +32,12 @@ from rolecall.search.searcher import Search
 LOOKED_AT = 50  # turns whose sentences are weighed
 NEAR = 0.3  # what a word counts for a sentence when it stands in the one before or after
 LISTED = 1.2  # a line of the Journal says in one sentence what its turn was about
-COMMON = 0.2  # of the turns: a word that stands in more tells nothing (a name may)
+COMMON = 0.4  # of the turns: a word that stands in more tells nothing (a name may)
 FEW = 12  # turns, at most: a word that stands in fewer counts as if it stood in so many
 FEW_SHARE = 0.012  # of the turns: the same in a short story
 WORDS = 16  # words of an action that are looked up, the longest first
 ENOUGH = 0.5  # of the best score: what is below says little about the action
-LEAST = 3.5  # an action that says less than one word of every thirtieth turn asks for nothing
+LEAST = 3.5  # an action of one word asks for nothing if more than every thirtieth turn has it
 LEAST_SHARE = 0.9  # of what a word of one turn says: the same in a short story
 ALIKE = 2  # pieces that tell the same sentence (`I wait.`)
 
@@ -168,7 +168,8 @@ def recall(
     for rows, value in zip(holds, worth, strict=True):
         for row in rows:
             scores[row] = scores.get(row, 0.0) + value * (LISTED if book.rows[row][0].listed else 1.0)
-    if sum(worth) < min(LEAST, LEAST_SHARE * _rarity(1, total)):
+    alone = sum(value > 0 for value in worth) < 2
+    if alone and sum(worth) < min(LEAST, LEAST_SHARE * _rarity(1, total)):
         return []
     barred, asked = set(without), set(also)
     likely = [row for row in scores if book.turns[row] not in barred]
@@ -180,7 +181,7 @@ def recall(
         pieces.append(_piece(*book.rows[row], here))
     pieces.sort(key=lambda p: (-round(p.score, 9), -p.turn, p.listed, p.path, p.line))
     enough = ENOUGH * pieces[0].score if pieces else 0.0
-    alone = sum(value > 0 for value in worth) < 2  # what stands near one single word has nothing to do with it
+    # What stands near one single word has nothing to do with it; near several it may be the answer to a question.
     return _unalike(p for p in pieces if p.score >= enough or (p.turn in asked and (p.score or not alone)))
 
 

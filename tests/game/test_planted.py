@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -11,8 +12,8 @@ from rolecall.agents import recollection
 from rolecall.campaign.folder import open_campaign
 from rolecall.models import messages
 from rolecall.search.searcher import Search
-from tests.benchmarks.planted import LAST, LEAST, LOREBOOK, OURS, Simulation, Tally, run
-from tests.benchmarks.planted_world import STYLES, World
+from tests.benchmarks.planted import LAST, LEAST, LOREBOOK, OURS, Simulation, Tally, run, text_of
+from tests.benchmarks.planted_world import STYLES, World, begin
 
 TURNS, FACTS, DISTANCES = 120, 24, (1, 50, 100)
 
@@ -71,13 +72,29 @@ def test_the_same_files_and_the_same_action_give_the_same_bytes(told, world):
         assert messages.encode(first.request) == messages.encode(again.request) == messages.encode(other.request)
 
 
-@pytest.mark.parametrize(
-    ("action", "most"), [("Yes. So be it.", 0), ("I nod.", 0), ("I say what they all say.", 0), ("I wait.", 2)]
-)
-def test_an_action_that_asks_for_nothing_is_not_answered_with_the_past(told, world, action, most):
-    prompt, _ = reopened(told[:2], world).ask(action)
-    before = [p for p in prompt.passages if p.reason == "told before"]
-    assert len({p.path + str(p.line) for p in before}) <= most
+def test_an_action_that_says_next_to_nothing_is_understood_from_the_scene(told, world, tmp_path):
+    root = tmp_path / "scene"
+    shutil.copytree(told[0], root)
+    state = root / "campaign-state.md"
+    fact = next(f for f in world.facts if f.turn < TURNS - 20 and f.kind == "hiding")
+    rows = [f"scene: {fact.who.name}" if row.startswith("scene:") else row for row in state.read_text().split("\n")]
+    state.write_text("\n".join(rows))
+    prompt, _ = reopened((root, tmp_path / "cache"), world).ask(f"Where is that {fact.noun}?")
+    assert fact.is_in(text_of(prompt))
+    assert len([p for p in prompt.passages if p.reason == "told before"]) <= 12
+
+
+def test_a_sentence_said_again_and_again_is_shown_twice_at_most(told, world):
+    prompt, _ = reopened(told[:2], world).ask("I show Varr my drawing of the coast.")
+    said = re.findall(r"T\d{4}: (I show \w+ my drawing of the coast\.)", text_of(prompt))
+    assert max(map(said.count, said), default=0) <= recollection.ALIKE
+
+
+def test_a_story_that_has_not_begun_has_no_past(tmp_path, world):
+    root = tmp_path / "empty"
+    begin(root)
+    prompt, _ = reopened((root, tmp_path / "cache"), world).ask("I ask Varr about the ledger and the mule.")
+    assert [p for p in prompt.passages if p.reason == "told before"] == []
 
 
 def test_what_was_told_before_is_the_first_to_go_when_the_budget_is_small(told, world, tmp_path):
