@@ -7,7 +7,7 @@ leaves the campaign as it was. The same reading of answers serves the live loop 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rolecall.agents.calls import Desk, Round, read_round
 from rolecall.campaign.facts import sentences
@@ -169,6 +169,23 @@ def _keep_what_was_said(teller: Teller, given: list[Event]) -> None:
         return  # it was taken in before the break
     teller.spec = last.spec or teller.spec
     teller._add(last.text)
+
+
+def mend(
+    chain: Chain, desk: Desk, make_request: Callable[[Profile], Request], narration: Narration, wish: str
+) -> Narration:
+    """The scene told once more with something put right; as it was when no whole scene comes back. Raises ModelError."""
+    said = (Message("assistant", (Text(narration.prose),)), Message("user", (Text(wish),)))
+
+    def build(profile: Profile) -> Request:
+        request = make_request(profile)
+        return Request(request.system, (*request.messages, *said), (), request.max_tokens)
+
+    answer = read_round(list(desk.stream("narrator", chain, build, prefer=narration.spec or None)))
+    prose = clean_prose(answer.text)
+    if answer.stop.reason != "end" or len(prose) * 2 < len(narration.prose):
+        return narration
+    return replace(narration, prose=prose)
 
 
 def retell(saved: list[list[Event]], toolbox: Toolbox) -> Narration | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 
-from rolecall.campaign import arcs, documents, journal, merging, story
+from rolecall.campaign import arcs, documents, journal, merging, story, summaries
 from rolecall.campaign.frontmatter import Value
 from rolecall.campaign.journal import turn_id
 from rolecall.campaign.records import Edit
@@ -36,6 +36,7 @@ class Effect:
     revive     in retrieval again
     kind       the kind changes      text: the new one
     proposal   a change for the writer to decide on   text: its file's content
+    summary, summary_revised, summary_retired   a line of an arc's `## Summaries` (`summaries.py`)
 
     The rest says where it comes from: `phase` (pre-gen, during-gen, post-gen, summary), the `model`'s spec, a `reason` in a
     line, and `source`, the sentence of the prose. Records keep it with each write.
@@ -194,6 +195,7 @@ _EDITS = {
     "forget": _forget,
     "revive": _revive,
     "kind": _kind,
+    **summaries.EDITS,
 }
 
 

@@ -113,13 +113,15 @@ class Scripted:
     """The provider for `scripted:PATH`. All roles of a process share one reading of the file."""
 
     def __init__(self, spec: Spec, role: str = "") -> None:
-        self.profile = Profile(str(spec), free=True)
         self._spec, self._role = spec, role
         path = str(Path(spec.name).expanduser().absolute())
         with _scripts_lock:
             if path not in _scripts:
                 _scripts[path] = Script(path)
             self._script = _scripts[path]
+        # A script that names no other role speaks for the narrator alone: helpers do without it, by choice.
+        helps = any(line.role not in ("", "narrator") for line in self._script.lines)
+        self.profile = Profile(str(spec), free=True, helpers=helps)
 
     def prepare(self) -> None:
         """Nothing to do: the file was read when the provider was opened."""

@@ -124,6 +124,8 @@ class Player:
         if not self.terminal:
             click.echo()
         self.game.keep_current()
+        if self.terminal and result.pulse:
+            self._quiet(f"TV: {result.pulse}")
         for degraded in result.degraded:
             self._quiet(f"{degraded.layer}: {degraded.reason} → {degraded.fallback}")
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from rolecall.agents import retriever
 from rolecall.agents.retriever import AFTER, BEFORE, BESIDE
-from rolecall.campaign import arcs, journal, story, views
+from rolecall.campaign import arcs, journal, story, summaries, views
 from rolecall.campaign.documents import Document
 from rolecall.campaign.folder import Campaign
 from rolecall.campaign.instructions import Instruction, ProseModule, instructions, prose_modules
@@ -43,6 +43,8 @@ class Sources:
     instructions: tuple[Instruction, ...]
     prose: tuple[ProseModule, ...]
     arcs: tuple[arcs.Arc, ...]
+    summaries: dict[str, tuple[str, ...]]  # the lines to show of each open arc
+    told_in: Callable[[Priced], tuple[int, int] | None]  # which turns a passage tells
     passages: tuple[Priced, ...]  # priced as entries of a large model
     budget: int
     past_fold_line: bool
@@ -57,11 +59,23 @@ class Prompt:
     tokens: int
 
 
-def gather(campaign: Campaign, search: Search, state: Document, turn: int, action: str) -> Sources:
-    """Read the sources of a turn. A source that cannot be read is left out, never the turn."""
+def gather(
+    campaign: Campaign,
+    search: Search,
+    state: Document,
+    turn: int,
+    action: str,
+    picks: list[retriever.Pick] | None = None,
+) -> Sources:
+    """Read the sources of a turn. A source that cannot be read is left out, never the turn.
+
+    `picks` are what retrieval chose; without them the model-free chooser is asked.
+    """
     memory = campaign.settings.memory
     told = story.recent(campaign, memory["recent_turns"])
-    picks = retriever.pick(search, state, action, told)
+    if picks is None:
+        picks = retriever.pick(search, state, action, told)
+    standing = open_arcs(campaign, search)
     passages = [*_pinned(campaign, search), *_picked(campaign, picks)]
     return Sources(
         turn=turn,
@@ -70,7 +84,9 @@ def gather(campaign: Campaign, search: Search, state: Document, turn: int, actio
         told=told,
         instructions=instructions(campaign, "narrator"),
         prose=prose_modules(campaign),
-        arcs=open_arcs(campaign, search),
+        arcs=standing,
+        summaries={arc.path: tuple(summaries.shown(campaign.document(arc.path))) for arc in standing},
+        told_in=summaries.told_in(campaign),
         passages=tuple(passages),
         budget=campaign.settings.context["budget"],
         past_fold_line=journal.length(journal.lines_of(state)) > memory["fold_at"],
@@ -142,10 +158,16 @@ def assemble(
     style = [m for m in sources.prose if m.default]
     state = views.text(sources.state)
     passages = [*_recent(sources), *_arc_lines(sources), *sources.passages]
+    passages = summaries.without_doubles(passages, sources.told_in, tokens.estimate)
     frame = _price(_request(system, style, sources, [], state, offers))
-    passages = fit(passages, frame, budget)
-    request = _request(system, style, sources, passages, state, offers)
-    return Prompt(request, (*_fixed(spoken, style, sources, state), *passages), _price(request))
+    room = budget
+    while True:
+        kept = fit(passages, frame, room)
+        request = _request(system, style, sources, kept, state, offers)
+        over = _price(request) - budget
+        if over <= 0 or kept == fit(passages, frame, 0):
+            return Prompt(request, (*_fixed(spoken, style, sources, state), *kept), _price(request))
+        room -= over  # what the titles of the parts and the blank lines between the passages cost
 
 
 def _small(sources: Sources, budget: int) -> Prompt:
@@ -199,7 +221,7 @@ def _arc_lines(sources: Sources) -> list[Priced]:
         said += [arc.question] if arc.question and arc.question != arc.name else []
         said += [f"At stake: {arc.stakes}"] if arc.stakes else []
         said += [f"Latest: {arc.latest}"] if arc.latest else []
-        text = "- " + " · ".join(said)
+        text = "\n".join(["- " + " · ".join(said), *(f"  {line}" for line in sources.summaries.get(arc.path, ()))])
         found.append(Priced(arc.path, 1, "arc", "an open arc", "open arcs", text, tokens.estimate(text), rank))
     return found
 

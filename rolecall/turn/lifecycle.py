@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rolecall.agents import afterwork, narrator
+from rolecall.agents import afterwork, continuity, narrator
 from rolecall.agents.calls import Desk
 from rolecall.agents.narrator import Narration
 from rolecall.campaign import chronicles, journal, lock, records, story
@@ -25,14 +25,16 @@ from rolecall.campaign.journal import turn_id
 from rolecall.campaign.kinds import STATE_FILE
 from rolecall.campaign.records import Record
 from rolecall.campaign.text import blemishes, clean
-from rolecall.errors import ModelSettings, RoleCallError, TurnError
+from rolecall.errors import ModelError, ModelSettings, RoleCallError, TurnError
 from rolecall.models.chain import Chain, Models
+from rolecall.models.messages import Request
 from rolecall.models.provider import Profile
 from rolecall.models.roles import chains_for
 from rolecall.search.searcher import Search
 from rolecall.tools.families import NARRATOR
 from rolecall.tools.toolbox import Table, Toolbox
 from rolecall.turn import context, folding, recovery, rollback, telling
+from rolecall.turn.phases import Phases
 from rolecall.turn.result import Degraded, Result
 
 LONGEST_ACTION = 8000  # characters
@@ -210,24 +212,29 @@ class _Turn:
         record = records.begin(self.campaign.root, turn, action, swipe=swipe)
         desk = Desk(record, paid=records.paid_answers(self.campaign.root, turn))
         table = Table(self.campaign, self.search, turn, state)
+        phases = Phases(self.campaign, self.search, self.chains["sidecar"], desk, turn)
         try:
-            sources = context.gather(self.campaign, self.search, state, turn, action)
+            if why := phases.retrieve(state, action):
+                self._degrade("retrieval", why, "names, search and ties choose")
+            sources = context.gather(self.campaign, self.search, state, turn, action, phases.picks)
             self.clock["before"] = time.perf_counter()
-            narration = self._narrate(sources, desk, table)
+            narration = self._narrate(sources, desk, table, phases)
         except BaseException as error:
             self._take_back(record, turn, action, error)
             raise
         self.clock["told"] = time.perf_counter()
         self._say_skipped(desk)
+        if self.campaign.settings.continuity != "repair":  # before the story tells it: then a slip would count as told
+            phases.report(phases.check(narration.prose, telling.state_after(table), action))
         with uninterrupted():
             effects = self._write(record, table, action, narration)
         try:
-            self._afterwork(desk)
+            self._afterwork(desk, record, phases, table, sources, narration, effects)
         except KeyboardInterrupt:
             self._degrade("afterwork", "stopped by the player", "done with the next turn")
         with uninterrupted(), self._after_told("record", "closed with the next turn"):
             record.note("closed")
-        return self._result(turn, narration, effects, record, desk)
+        return self._result(turn, narration, effects, record, desk, phases)
 
     def _write(self, record: Record, table: Table, action: str, narration: Narration) -> list[Effect]:
         """Write the turn down. Where the disk refuses, everything that was said is in the record, which stays open."""
@@ -261,26 +268,53 @@ class _Turn:
             state = self.campaign.document(STATE_FILE)
         return state
 
-    def _narrate(self, sources: context.Sources, desk: Desk, table: Table) -> Narration:
+    def _narrate(self, sources: context.Sources, desk: Desk, table: Table, phases: Phases) -> Narration:
         chain = self.chains["narrator"]
         toolbox = Toolbox(NARRATOR, table)
-        cut = [i.text for i in sources.instructions if i.when == "cut"]
+        cut = "\n".join(i.text for i in sources.instructions if i.when == "cut")
         correct = chain.models.correction.budget
-
         asked: list[Profile] = []
 
-        def build(profile: Profile):
+        def build(profile: Profile) -> Request:
             asked.append(profile)
             return context.assemble(sources, profile, toolbox.offers(), correct).request
 
-        # Small index segments are merged while the model is awaited, out of the player's way.
-        threading.Thread(target=self.search.tidy, name="tidy", daemon=True).start()
-        narration = narrator.narrate(chain, desk, toolbox, build, on_text=self.listener.text, cut_text="\n".join(cut))
+        # While the model is awaited: small index segments are merged, the continuity check is made ready.
+        threading.Thread(target=phases.prepare, name="prepare", daemon=True).start()
+        repairing = self.campaign.settings.continuity == "repair"
+        shown = (lambda _: None) if repairing else self.listener.text
+        narration = narrator.narrate(chain, desk, toolbox, build, on_text=shown, cut_text=cut)
+        if repairing:
+            state = telling.state_after(table)
+            narration = self._repaired(narration, chain, desk, build, state, sources.action, phases)
+            self.listener.text(narration.prose)
         if narration.cut:
             self._degrade("narrator", narration.cut, "what was said is kept")
         elif not narration.journal and asked and asked[-1].tools:
             self._degrade("journal", "the narrator wrote no line", "a sentence of the prose")
         return narration
+
+    def _repaired(
+        self,
+        narration: Narration,
+        chain: Chain,
+        desk: Desk,
+        build: Callable[[Profile], Request],
+        state: Document,
+        action: str,
+        phases: Phases,
+    ) -> Narration:
+        """One repair round before the player sees the text, when the prose is at odds with the campaign."""
+        found = phases.check(narration.prose, state, action)
+        worth = [one for one in found if one.severity != "warning"]
+        phases.report(worth)
+        if not worth or narration.cut:
+            return narration
+        try:
+            return narrator.mend(chain, desk, build, narration, continuity.repair_request(worth))
+        except ModelError as error:
+            self._degrade("repair", str(error), "the prose stays as it is")
+            return narration
 
     def _take_back(self, record: Record, turn: int, action: str, error: BaseException) -> None:
         """No word was said: the action becomes a draft and the record is put aside; the campaign is untouched."""
@@ -299,22 +333,51 @@ class _Turn:
     def _degrade(self, layer: str, reason: str, fallback: str) -> None:
         self.degraded.append(Degraded(layer, " ".join(reason.split()), fallback))
 
-    def _afterwork(self, desk: Desk) -> None:
-        """Fold and index, after the turn is told: a failure here is said, and tried again with the next turn."""
+    def _afterwork(
+        self,
+        desk: Desk,
+        record: Record,
+        phases: Phases,
+        table: Table,
+        sources: context.Sources,
+        narration: Narration,
+        told: list[Effect],
+    ) -> None:
+        """What follows a told turn: a failure here is said, and tried again with the next turn."""
         before = len(desk.skipped)
+        phases.searched(table)
+        line = next(e.text for e in told if e.op == "journal")
+        effects, failed = phases.remember(sources.action, narration.prose, line)
+        for layer, why, instead in failed:
+            self._degrade(layer, why, instead)
+        with uninterrupted(), self._after_told("scribe", "finished with the next turn"):
+            if any(layer == "scribe" for layer, _, _ in failed):
+                record.note("missed", layer="scribe")
+            if effects:
+                telling.save_more(record, effects)
+                for fault in telling.apply(self.campaign, record, effects):
+                    self._degrade("writes", fault, "left out")
+        begun = time.monotonic()
         with self._after_told("fold", "tried again with the next turn"):
             folded = folding.fold(self.campaign, self.chains["sidecar"], telling.known_names(self.search), desk=desk)
+            if folded:
+                phases.note_fold(folded.path, folded.covers, folded.by_hand, begun)
             if folded and folded.by_hand:
                 self._degrade("fold", folded.by_hand, "the Chronicle is made of the journal's own lines")
         for layer, skipped in desk.skipped[before:]:
-            self._degrade(layer, skipped.reason, desk.models.get(layer, "none"))
+            if not any(d.layer == layer for d in self.degraded):
+                self._degrade(layer, skipped.reason, desk.models.get(layer, "none"))
 
-    def _result(self, turn: int, narration: Narration, effects: list[Effect], record: Record, desk: Desk) -> Result:
+    def _result(
+        self, turn: int, narration: Narration, effects: list[Effect], record: Record, desk: Desk, phases: Phases
+    ) -> Result:
         now = time.perf_counter()
         mentioned: dict[str, str] = {}
         suggested: list[str] = []
         with self._after_told("entities and suggestions", "none this turn"):
-            mentioned = {m.path: self.search.catalogue[m.path].name for m in self.search.mentions(narration.prose)}
+            catalogue = self.search.catalogue
+            named = [catalogue.get(m.path) for m in self.search.mentions(narration.prose)]
+            mentioned = {entry.path: entry.name for entry in named if entry}
             suggested = afterwork.suggestions(list(self._arcs()), promises_of(self.campaign.document(STATE_FILE)))
         clock = self.clock
         return Result(
@@ -333,6 +396,7 @@ class _Turn:
                 "after": _ms(clock["told"], now),
                 "total": _ms(clock["begin"], now),
             },
+            pulse=phases.pulse(),
         )
 
     def _arcs(self) -> tuple:

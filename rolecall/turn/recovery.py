@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rolecall.agents import narrator
 from rolecall.agents.calls import saved_events
-from rolecall.campaign import lock, records
+from rolecall.campaign import lock, proposals, records
 from rolecall.campaign.effects import Effect, decode
 from rolecall.campaign.folder import Campaign
 from rolecall.campaign.journal import turn_id
@@ -51,6 +51,7 @@ def recover(campaign: Campaign, search: Search) -> list[Recovered]:
         done.append(_recover_turn(campaign, search, folder))
     if rollback.pending(campaign.root) is not None:
         done.append(Recovered(rollback.recover(campaign)))
+    proposals.finish(campaign.root)
     lock.put_right(campaign.root)
     return done
 

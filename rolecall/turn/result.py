@@ -31,6 +31,7 @@ class Result:
     degraded: tuple[Degraded, ...] = ()
     usage: dict[str, Usage] = field(default_factory=dict)
     timings_ms: dict[str, int] = field(default_factory=dict)
+    pulse: str = ""  # what TV did, in a line for the player
 
     def to_json(self) -> dict:
         """The document `turn --json` prints."""

@@ -5,9 +5,12 @@ The turn is told when its story section and journal line are durable. Everything
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from rolecall.agents import narrator
 from rolecall.agents.narrator import Narration
-from rolecall.campaign import arcs, files, story
+from rolecall.campaign import arcs, documents, files, story
+from rolecall.campaign.documents import Document
 from rolecall.campaign.effects import Effect, edit_of, encode
 from rolecall.campaign.folder import Campaign
 from rolecall.campaign.kinds import STATE_FILE
@@ -34,6 +37,16 @@ def plan(campaign: Campaign, search: Search, table: Table, action: str, narratio
     return [told, Effect("journal", STATE_FILE, table.turn, line), *table.effects]
 
 
+def state_after(table: Table) -> Document:
+    """The Campaign State as it will be when the tools' changes of the scene are written."""
+    data = table.state.data
+    for effect in table.effects:
+        if effect.op == "field":
+            with suppress(DocumentError):
+                data = documents.set_field(data, effect.path, effect.key, effect.text)
+    return documents.parse(data, table.state.path)
+
+
 def known_names(search: Search) -> list[str]:
     """Every open name and alias of the campaign's entries."""
     names: list[str] = []
@@ -46,6 +59,11 @@ def known_names(search: Search) -> list[str]:
 def save_plan(record: Record, effects: list[Effect], narration: Narration) -> None:
     """Note what the turn will tell and change: from here on it can be finished without a model."""
     record.note("plan", effects=[encode(e) for e in effects], model=narration.spec, cut=narration.cut)
+
+
+def save_more(record: Record, effects: list[Effect]) -> None:
+    """Note what the helpers want to keep after the turn was told: it belongs to the same answer, and goes with its swipe."""
+    record.note("plan", effects=[encode(e) for e in effects], phase="afterwards")
 
 
 def apply(campaign: Campaign, record: Record, effects: list[Effect]) -> list[str]:

@@ -1,0 +1,207 @@
+"""TunnelVision around a turn: what is retrieved before it, kept after it, and told of both in the feed.
+
+No phase can fail a turn. What failed is returned in words and said as degraded; a phase that is off by choice is not.
+"""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from rolecall.agents import continuity, historian, retriever, scribe, tunnelvision
+from rolecall.agents.calls import Desk
+from rolecall.agents.retriever import Pick
+from rolecall.agents.scene import Finding
+from rolecall.campaign import records, story
+from rolecall.campaign.activity import Feed
+from rolecall.campaign.documents import Document
+from rolecall.campaign.effects import Effect
+from rolecall.campaign.folder import Campaign
+from rolecall.campaign.journal import turn_id
+from rolecall.campaign.story import Told
+from rolecall.errors import RoleCallError
+from rolecall.models.chain import Chain
+from rolecall.search import leaks
+from rolecall.search.searcher import Search
+from rolecall.tools.toolbox import Table
+
+BEFORE = 8.0  # seconds all that happens before the narrator may take
+MISSED = 5  # turns back that the scribe is shown again after it failed
+
+
+@dataclass(slots=True)
+class Phases:
+    """The phases of one turn: the campaign, its sidecar's chain, where calls are recorded, and what was noted so far."""
+
+    campaign: Campaign
+    search: Search
+    sidecar: Chain | None
+    desk: Desk
+    turn: int
+    feed: Feed = field(init=False)
+    picks: list[Pick] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.feed = Feed(self.campaign.root)
+
+    def retrieve(self, state: Document, action: str) -> str:
+        """Phase 1: choose what the narrator is shown. Why not by a model, if one was to do it and failed."""
+        begun = time.monotonic()
+        told = story.recent(self.campaign, self.campaign.settings.memory["recent_turns"])
+        seconds = min(BEFORE, self.campaign.settings.timeouts["sidecar"])
+        try:
+            self.picks, why = tunnelvision.retrieve(
+                self.sidecar, self.desk, self.campaign, self.search, state, told, action, seconds=seconds
+            )
+        except RoleCallError:
+            raise
+        except Exception as error:  # a fault of ours in a helper: names and search alone still make a scene
+            why = f"{type(error).__name__}: {error}"
+            self.picks = _plainly(self.search, state, action, told)
+        paths = list(dict.fromkeys(pick.path for pick in self.picks))
+        reason = f"{len(paths)} entries and passages for the action" + (f" ({why})" if why else "")
+        self._note("search", "pre-gen", "retriever", reason, paths, begun)
+        return why
+
+    def prepare(self) -> None:
+        """What can be done while the narrator is awaited. Nothing comes of a failure here."""
+        with suppress(Exception):
+            self.search.tidy()
+            continuity.prepare(self.campaign, self.search)
+
+    def searched(self, table: Table) -> None:
+        """Phase 2, as it happened: what the narrator looked up while it wrote."""
+        by_reason: dict[str, list[str]] = {}
+        for seen in table.seen:
+            by_reason.setdefault(seen.reason, []).append(seen.path)
+        for reason, paths in by_reason.items():
+            self._note("search", "during-gen", "narrator", reason, list(dict.fromkeys(paths)))
+
+    def check(self, prose: str, state: Document, action: str) -> list[Finding]:
+        """The continuity check: what is at odds with the campaign. Nothing is found where it cannot be made."""
+        try:
+            hidden = leaks.hidden_near(f"{prose}\n{state.data.decode('utf-8', 'replace')}", self.search)
+            return continuity.findings(prose, state, self.search, self.campaign, action, hidden)
+        except Exception as error:  # a check never costs a turn
+            self._note(
+                "continuity", "post-gen", "", f"the check could not be made ({type(error).__name__}: {error})", []
+            )
+            return []
+
+    def report(self, found: list[Finding]) -> None:
+        """Findings go to the feed."""
+        for one in found:
+            paths = [one.path] if one.path else []
+            said = f"{one.text} — “{one.sentence}”" if not one.secret else one.text
+            self._note("continuity", "post-gen", "", said, paths, secret=one.secret)
+
+    def remember(self, action: str, prose: str, line: str) -> tuple[list[Effect], list[tuple[str, str, str]]]:
+        """Phases 3 and 4 side by side: (effects, [(layer, why, what happens instead)]). Nothing is written here."""
+        begun = time.monotonic()
+        with ThreadPoolExecutor(max_workers=2, thread_name_prefix="tv") as pool:
+            kept = pool.submit(self._scribe, action, prose, line)
+            told = pool.submit(self._historian)
+            (effects, failed), (summed, unsummed) = kept.result(), told.result()
+        degraded = [("scribe", failed, "tried with the next turn")] if failed else []
+        degraded += [("historian", unsummed, "tried with the next turn")] if unsummed else []
+        for layer, made, phase, names in (
+            ("scribe", effects, "post-gen", scribe.ACTIVITY),
+            ("historian", summed, "summary", historian.ACTIVITY),
+        ):
+            for effect in made:
+                reason = effect.reason or effect.op
+                self._note(names.get(effect.op, "update"), phase, layer, reason, [effect.path], begun)
+        return [*effects, *summed], degraded
+
+    def _scribe(self, action: str, prose: str, line: str) -> tuple[list[Effect], str]:
+        try:
+            shown = [pick.path for pick in self.picks]
+            return scribe.remember(
+                self.sidecar,
+                self.desk,
+                self.campaign,
+                self.search,
+                self.turn,
+                action,
+                prose,
+                line,
+                shown,
+                self._missed(),
+            )
+        except Exception as error:
+            return [], f"{type(error).__name__}: {error}"
+
+    def _historian(self) -> tuple[list[Effect], str]:
+        memory = self.campaign.settings.memory
+        try:
+            if not historian.due(self.campaign, self.turn, memory["historian_every"]):
+                return [], ""
+            return historian.summarise(self.sidecar, self.desk, self.campaign, self.search, self.turn, memory)
+        except Exception as error:
+            return [], f"{type(error).__name__}: {error}"
+
+    def _missed(self) -> list[Told]:
+        """The turns just before this one whose scribe failed, oldest first."""
+        missed: set[int] = set()
+        for folder in reversed(records.folders(self.campaign.root)[-MISSED - 1 : -1]):
+            if not any(line["do"] == "missed" for line in records.lines(self.campaign.root, folder)):
+                break
+            missed.add(records.turn_of(folder))
+        recent = story.recent(self.campaign, MISSED + 1) if missed else ()
+        return [told for told in recent if told.turn in missed]
+
+    def note_fold(self, path: str, covers: str, by_hand: str, begun: float) -> None:
+        """A fold, for the feed."""
+        self._note(
+            "fold", "post-gen", "sidecar", f"{covers} closed" + (f"; {by_hand}" if by_hand else ""), [path], begun
+        )
+
+    def _note(
+        self,
+        type: str,
+        phase: str,
+        layer: str,
+        reason: str,
+        paths: list[str],
+        begun: float = 0.0,
+        *,
+        secret: bool = False,
+    ) -> None:
+        used = self.desk.usage.get(layer)
+        self.feed.note(
+            type,
+            phase,
+            turn=turn_id(self.turn),
+            model=self.desk.models.get(layer, "rolecall"),
+            reason=reason,
+            paths=paths,
+            tokens=used.prompt + used.out if used else 0,
+            ms=round((time.monotonic() - begun) * 1000) if begun else 0,
+            secret=secret,
+        )
+        self.counts[type] = self.counts.get(type, 0) + 1
+
+    def pulse(self) -> str:
+        """What TV did in this turn, in one line for the player."""
+        words = {
+            "remember": "remembered",
+            "update": "updated",
+            "forget": "forgotten",
+            "fold": "folded",
+            "summary": "summed up",
+        }
+        parts = [f"{len(self.picks)} shown"] if self.picks else []
+        parts += [f"{self.counts[type]} {word}" for type, word in words.items() if self.counts.get(type)]
+        return " · ".join(parts)
+
+
+def _plainly(search: Search, state: Document, action: str, told: tuple[Told, ...]) -> list[Pick]:
+    try:
+        return retriever.pick(search, state, action, told)
+    except RoleCallError:
+        raise
+    except Exception:
+        return []
