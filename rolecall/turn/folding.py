@@ -6,6 +6,7 @@ lines leave the Journal. A crash in between is finished by `finish`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from rolecall.agents import chronicler
@@ -33,9 +34,17 @@ class Folded:
 
 
 def fold(
-    campaign: Campaign, chain: Chain | None, names: list[str], *, asked: bool = False, desk: Desk | None = None
+    campaign: Campaign,
+    chain: Chain | None,
+    names: Callable[[], list[str]],
+    *,
+    asked: bool = False,
+    desk: Desk | None = None,
 ) -> Folded | None:
-    """Fold when the Journal asks for it (or the writer does); None when there is nothing to fold."""
+    """Fold when the Journal asks for it (or the writer does); None when there is nothing to fold.
+
+    `names` gives the campaign's names for the completeness check; it is asked only when there is something to fold.
+    """
     state = campaign.document(STATE_FILE)
     stretch = chronicles.plan_fold(state, chronicles.paths(campaign), campaign.settings.memory, asked=asked)
     if stretch is None:
@@ -49,7 +58,7 @@ def fold(
     told = [i.text for i in instructions(campaign, "sidecar") if i.when == "fold"]
     prose, why = chronicler.retell(stretch, chain, desk, "\n\n".join(told))
     promised = {p.turn for p in promises_of(state) if p.turn}
-    path, data = chronicles.compose(stretch, prose, names, promised)
+    path, data = chronicles.compose(stretch, prose, names(), promised)
     close(campaign, record, stretch, path, data)
     return Folded(path, stretch.covers, len(stretch.lines), why)
 

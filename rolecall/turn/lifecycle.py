@@ -164,7 +164,7 @@ class Game:
                 chain = self.chains(campaign)["sidecar"]
             except ModelSettings:
                 chain = None  # a fold never needs a model
-            return folding.fold(campaign, chain, names_of(search), asked=True)
+            return folding.fold(campaign, chain, lambda: names_of(search), asked=True)
 
 
 def _rooted(root: Path, spec: object) -> object:
@@ -264,7 +264,7 @@ class _Turn:
         state = self.campaign.document(STATE_FILE)
         limit = self.campaign.settings.memory["journal_limit"]
         if journal.length(journal.lines_of(state)) + narrator.FALLBACK_LINE > limit:
-            folding.fold(self.campaign, None, telling.known_names(self.search), asked=True)
+            folding.fold(self.campaign, None, self._names, asked=True)
             state = self.campaign.document(STATE_FILE)
         return state
 
@@ -359,7 +359,7 @@ class _Turn:
                     self._degrade("writes", fault, "left out")
         begun = time.monotonic()
         with self._after_told("fold", "tried again with the next turn"):
-            folded = folding.fold(self.campaign, self.chains["sidecar"], telling.known_names(self.search), desk=desk)
+            folded = folding.fold(self.campaign, self.chains["sidecar"], self._names, desk=desk)
             if folded:
                 phases.note_fold(folded.path, folded.covers, folded.by_hand, begun)
             if folded and folded.by_hand:
@@ -398,6 +398,9 @@ class _Turn:
             },
             pulse=phases.pulse(),
         )
+
+    def _names(self) -> list[str]:
+        return telling.known_names(self.search)
 
     def _arcs(self) -> tuple:
         return context.open_arcs(self.campaign, self.search)
