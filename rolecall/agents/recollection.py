@@ -24,7 +24,7 @@ from rolecall.campaign import facts, journal, secrets, story
 from rolecall.campaign.documents import Document
 from rolecall.campaign.files import sha256
 from rolecall.campaign.folder import Campaign
-from rolecall.campaign.text import fold
+from rolecall.campaign.text import clean_line, fold
 from rolecall.errors import DocumentError, StorageError
 from rolecall.search.catalogue import Entry
 from rolecall.search.searcher import Search
@@ -81,33 +81,40 @@ class _Page:
     lines: tuple[int, ...]
 
 
+class Rows:
+    """Folded texts in a row, and which of them hold a word. A text is known by its place in the row."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._whole = "\n".join(texts)
+        self._starts = list(accumulate((len(text) + 1 for text in texts[:-1]), initial=0))
+
+    def having(self, stem: str, most: int) -> list[int]:
+        """The texts with a word that begins with a stem; looked for no further than one past `most`."""
+        found: list[int] = []
+        whole, starts, last = self._whole, self._starts, len(self._starts) - 1
+        at = whole.find(stem)
+        while at >= 0 and len(found) <= most:
+            if _is_word(whole, at, stem):
+                row = bisect_right(starts, at) - 1
+                found.append(row)
+                at = whole.find(stem, starts[row + 1]) if row < last else -1  # one is enough
+            else:
+                at = whole.find(stem, at + 1)
+        return found
+
+
 class _Book:
-    """Pages in a row as one folded text, and where in it each turn begins. A turn is known by its place in that row."""
+    """Pages one after another: their turns in a row, and the words in them."""
 
     def __init__(self, pages: dict[str, _Page]) -> None:
         self.pages = pages
         self.rows = [(page, at) for page in pages.values() for at in range(len(page.turns))]
         self.turns = [page.turns[at] for page, at in self.rows]
-        texts = [page.folded[at] for page, at in self.rows]
-        self.folded = "\n".join(texts)
-        self.starts = list(accumulate((len(text) + 1 for text in texts[:-1]), initial=0))
+        self._texts = Rows([page.folded[at] for page, at in self.rows])
 
     def holding(self, stems: Iterable[str], *, most: int) -> set[int]:
         """The turns with a word that begins with one of the stems; none for a stem that stands in more than `most` of them."""
-        return set().union(*(rows for stem in stems if len(rows := self._with(stem, most)) <= most))
-
-    def _with(self, stem: str, most: int) -> list[int]:
-        found: list[int] = []
-        text, starts, last = self.folded, self.starts, len(self.starts) - 1
-        at = text.find(stem)
-        while at >= 0 and len(found) <= most:
-            if _is_word(text, at, stem):
-                turn = bisect_right(starts, at) - 1
-                found.append(turn)
-                at = text.find(stem, starts[turn + 1]) if turn < last else -1  # one is enough
-            else:
-                at = text.find(stem, at + 1)
-        return found
+        return set().union(*(rows for stem in stems if len(rows := self._texts.having(stem, most)) <= most))
 
 
 _books: WeakKeyDictionary[Search, _Book] = WeakKeyDictionary()
@@ -223,7 +230,7 @@ def _piece(page: _Page, at: int, wants: list[tuple[Wanted, float]]) -> Piece:
 def around(piece: Piece, length: int) -> str:
     """The telling sentence of a piece with as many before and after it as `length` characters hold; cuts are marked `…`."""
     first = last = piece.at
-    size = len(piece.parts[piece.at])
+    size = len(piece.parts[piece.at]) if piece.parts else 0
     grown = True
     while grown:
         grown = False
@@ -231,7 +238,7 @@ def around(piece: Piece, length: int) -> str:
             if 0 <= step < len(piece.parts) and size + len(piece.parts[step]) + 1 <= length:
                 size += len(piece.parts[step]) + 1
                 first, last, grown = min(first, step), max(last, step), True
-    text = " ".join(piece.parts[first : last + 1])
+    text = clean_line(" ".join(piece.parts[first : last + 1]), 2 * length)  # a sentence may be endless
     if piece.listed:
         return text
     before, after = "… " if first else "", " …" if last + 1 < len(piece.parts) else ""

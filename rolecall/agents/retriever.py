@@ -17,6 +17,7 @@ from rolecall.agents import recollection
 from rolecall.agents.recollection import Piece
 from rolecall.campaign.documents import Document
 from rolecall.campaign.story import Told
+from rolecall.campaign.text import fold
 from rolecall.search.catalogue import NAMELESS, Catalogue, Entry
 from rolecall.search.searcher import Search
 
@@ -28,7 +29,7 @@ TIED = 4  # neighbours that are added
 SAYING = 2  # things an action must speak of to be understood by itself
 IN_SCENE = 5  # entries of the scene that help where it does not
 FOUND = 8  # past turns the search adds
-AT_LENGTH, LENGTH = 4, 1600  # past turns shown at length, and characters of each
+AT_LENGTH, LENGTH = 4, 1000  # past turns shown at length, and characters of each
 GLIMPSES, GLIMPSE = (
     16,
     280,
@@ -179,31 +180,17 @@ class Parts:
     A word is `in` it when several entries share it.
     """
 
-    def __init__(self) -> None:
-        self._names: dict[str, str] = {}
-        self._bearers: dict[str, tuple[str, ...]] = {}
-        self.catalogue: Catalogue | None = None
+    def __init__(self, catalogue: Catalogue) -> None:
+        named = [(path, name) for path, name, _, secret in catalogue.names() if not secret]
+        self.catalogue = catalogue
+        self._paths = [path for path, _ in named]
+        self._names = recollection.Rows([fold(name) for _, name in named])
 
     def __contains__(self, word: object) -> bool:
-        return len(self._bearers.get(word, ())) > 1
+        return len(self._bearers(str(word))) > 1
 
-    def follow(self, catalogue: Catalogue) -> None:
-        """Bring the table up to a catalogue."""
-        old = self.catalogue
-        if old is catalogue:
-            return
-        paths = None if old is None else catalogue.differing(old)
-        names = {path: name for path, name, _, secret in catalogue.names(paths) if not secret}
-        for path in list(names) if paths is None else paths:
-            before, after = self._names.pop(path, ""), names.get(path, "")
-            if before != after:
-                for word in recollection.stems(before):
-                    self._bearers[word] = tuple(other for other in self._bearers[word] if other != path)
-                for word in recollection.stems(after):
-                    self._bearers[word] = (*self._bearers.get(word, ()), path)
-            if after:
-                self._names[path] = after
-        self.catalogue = catalogue
+    def _bearers(self, word: str) -> list[str]:
+        return [self._paths[row] for row in self._names.having(word, len(self._paths))]
 
     def named(self, search: Search, text: str) -> list[list[Entry]]:
         """The entries a text names, by their whole name or alias or by a part of the name; of one name a group each."""
@@ -222,7 +209,7 @@ class Parts:
     def _bearing(self, search: Search, word: str, opens: bool) -> list[Entry]:
         """The few entries with a word in their name; at the beginning of a sentence people only, who are spoken of so."""
         stems = recollection.stems(word)
-        paths = self._bearers.get(next(iter(stems)), ()) if len(stems) == 1 else ()
+        paths = self._bearers(next(iter(stems))) if len(stems) == 1 else []
         entries = [search.catalogue[path] for path in sorted(paths)]
         if len(entries) > NAMESAKES or (opens and any(entry.kind not in _PEOPLE for entry in entries)):
             return []
@@ -235,6 +222,7 @@ _tables: WeakKeyDictionary[Search, Parts] = WeakKeyDictionary()
 
 
 def _parts(search: Search) -> Parts:
-    table = _tables.setdefault(search, Parts())
-    table.follow(search.catalogue)
+    catalogue, table = search.catalogue, _tables.get(search)
+    if table is None or table.catalogue is not catalogue:
+        table = _tables[search] = Parts(catalogue)
     return table
