@@ -1,0 +1,53 @@
+"""Where a campaign path lies, and what bears its name: relative, without `..`, and no symlink followed out."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path, PurePosixPath
+
+from rolecall.errors import StorageError
+
+
+def locate(root: Path, path: str) -> Path:
+    """The real place of a campaign path (posix, relative); StorageError when it would lie outside."""
+    pure = PurePosixPath(path)
+    drive = sys.platform == "win32" and (":" in path or "\\" in path)
+    if not path or pure.is_absolute() or ".." in pure.parts or "\0" in path or drive:
+        raise StorageError(
+            "this path points outside the campaign", path=path or "(empty path)", remedy="use one inside"
+        )
+    base = os.path.realpath(root)
+    real = os.path.realpath(os.path.join(base, *pure.parts))
+    if real != base and not real.startswith(base.rstrip(os.sep) + os.sep):
+        raise StorageError("this link leads out of the campaign", path=path, remedy="put the file itself here")
+    return Path(real)
+
+
+def exists(root: Path, path: str) -> bool:
+    """Whether something has that name (a dangling link counts)."""
+    return os.path.lexists(root.joinpath(*PurePosixPath(path).parts))
+
+
+def stamp(root: Path, path: str) -> tuple[int, int, int]:
+    """(modification time in ns, size, inode) of what bears that name; of its folder, or zeros, where it is missing."""
+    place = root.joinpath(*PurePosixPath(path).parts)
+    try:
+        info = os.stat(place)
+    except OSError:
+        return folder_stamp(root, path)
+    return info.st_mtime_ns, info.st_size, info.st_ino
+
+
+def folder_stamp(root: Path, path: str) -> tuple[int, int, int]:
+    """What `stamp` says of a missing file in the folder of this one: its folder's time and inode, -1 for the size."""
+    try:
+        info = os.stat(root.joinpath(*PurePosixPath(path).parts).parent)
+    except OSError:
+        return 0, 0, 0
+    return info.st_mtime_ns, -1, info.st_ino
+
+
+def is_shared(root: Path, path: str) -> bool:
+    """Whether the file has a second name (a hard-linked backup): then it is replaced, never written in place."""
+    return os.stat(locate(root, path)).st_nlink > 1

@@ -1,0 +1,45 @@
+"""What the file system said, in words: the fault and its remedy for each error number."""
+
+from __future__ import annotations
+
+import errno
+
+from rolecall.errors import StorageError
+
+_REASONS = {
+    errno.ENOSPC: ("the disk is full", "free some space and run the command again"),
+    errno.EDQUOT: ("the disk quota is used up", "free some space and run the command again"),
+    errno.EROFS: ("the file system is read-only", "make it writable and run the command again"),
+    errno.EACCES: ("permission denied", "check who may read and write it"),
+    errno.EPERM: ("permission denied", "check who may read and write it"),
+    errno.EIO: ("the disk reported an error", "check the disk; nothing else was changed"),
+    errno.ENOENT: ("there is no such file", "check the path"),
+    errno.EISDIR: ("this is a folder, not a file", "name a file"),
+    errno.ENOTDIR: ("a part of this path is a file, not a folder", "move that file out of the way"),
+    errno.ELOOP: ("this link points at itself", "remove the link"),
+    errno.ENAMETOOLONG: ("the name is too long", "use a shorter name"),
+    errno.EEXIST: ("there is such a file already", "choose another name"),
+}
+_OF_ONE_FILE = {
+    errno.EACCES,
+    errno.EPERM,
+    errno.ENOENT,
+    errno.EISDIR,
+    errno.ENOTDIR,
+    errno.ELOOP,
+    errno.ENAMETOOLONG,
+    errno.EEXIST,
+}
+
+
+def refused(error: OSError, path: object) -> StorageError:
+    """The one-line error for what the file system said about `path`."""
+    what, remedy = _REASONS.get(error.errno or 0, (error.strerror or str(error), "nothing was changed there"))
+    said = StorageError(what, path=path, remedy=remedy)
+    said.of_one_file = error.errno in _OF_ONE_FILE  # type: ignore[attr-defined]
+    return said
+
+
+def is_of_one_file(error: StorageError) -> bool:
+    """Whether only that file refuses (gone, forbidden, leading outside), and not the disk: the rest can go on."""
+    return getattr(error, "of_one_file", True)  # without an error number it was refused by the file layer itself
