@@ -20,6 +20,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(REPOSITORY))
 
 ENTRIES, TURNS, CHAPTER = 5000, 3000, 50
+ASKED = ("ledger", "harbour", "salt", "bell", "market", "fever", "door", "ship", "wolf", "mirror", "crown", "fog")
 
 
 def timed(action: Callable[[], object]) -> float:
@@ -71,17 +72,17 @@ def cold_turn(root: Path, script: Path) -> str:
     return median([command("-C", str(root), "turn", "I go on.", "--model", spec) for _ in range(9)])
 
 
-def warm_turns(root: Path, script: Path, count: int, delay_ms: int) -> tuple[str, str]:
-    """Own work of a turn in a running process: the turn's time less what the model itself took; and its share."""
+def warm_turns(root: Path, script: Path, count: int, delay_ms: int) -> str:
+    """Own work of a turn in a running process, as `play` runs it: the turn's time less what the model itself took."""
     from rolecall.turn.lifecycle import Game, Listener
 
     game = Game(root, models=[f"scripted:{script}"], environ={})
-    own, share = [], []
+    own = []
     for number in range(count):
-        took = timed(lambda n=number: game.tell(f"I ask Name{n * 7} about the ledger.", Listener()))
-        own.append(took - delay_ms)
-        share.append(took / delay_ms * 100 - 100 if delay_ms else 0.0)
-    return median(own[1:]), f"{statistics.median(share[1:]):.1f} %"
+        own.append(timed(lambda n=number: game.tell(f"I ask Name{n * 28} about the ledger.", Listener())) - delay_ms)
+        game.keep_current()
+        game.settle()  # the player reads meanwhile
+    return median(own[1:])
 
 
 def write_script(path: Path, delay: float) -> Path:
@@ -92,14 +93,14 @@ def write_script(path: Path, delay: float) -> Path:
 
 
 def prompt_growth() -> str:
-    """Tokens of the prompt at turn 300 and at turn 3,000 of the same campaign, with the same action."""
+    """Mean tokens of the prompts for a dozen actions at turn 300 and at turn 3,000 of a campaign of 1,000 entries."""
     from rolecall.campaign.folder import open_campaign
     from rolecall.search.searcher import Search
     from rolecall.turn import preview
     from rolecall.turn.lifecycle import Game
-    from tests.benchmarks.grown import write
+    from tests.benchmarks.grown import name, write
 
-    sizes = []
+    means, most = [], 0
     for turns in (300, 3000):
         with tempfile.TemporaryDirectory() as place:
             root = Path(place) / "campaign"
@@ -107,10 +108,13 @@ def prompt_growth() -> str:
             campaign = open_campaign(root)
             search = Search(campaign)
             search.refresh()
-            game = Game(root, models=["scripted:/dev/null"], environ={})
-            said = preview.of(game, campaign, search, "I ask Name7 about the ledger in Place3.")
-            sizes.append(said["layers"][0]["tokens"])
-    return f"{sizes[0]:,} and {sizes[1]:,} tokens ({sizes[1] / sizes[0] * 100 - 100:+.1f} %)"
+            game = Game(root, models=[f"scripted:{write_script(Path(place) / 's.yaml', 0)}"], environ={})
+            actions = [f"I ask {name(n * 61)} about the {word} in {name(n * 4 + 1)}." for n, word in enumerate(ASKED)]
+            sizes = [preview.of(game, campaign, search, action)["layers"][0]["tokens"] for action in actions]
+            means.append(statistics.mean(sizes))
+            most = max(most, *sizes)
+    growth = means[1] / means[0] * 100 - 100
+    return f"{means[0]:,.0f} and {means[1]:,.0f} tokens ({growth:+.1f} %), at most {most:,}"
 
 
 def main() -> None:
@@ -132,11 +136,9 @@ def main() -> None:
         rows.append(("rolecall --help against import click", help_ratio()))
         fast, slow = write_script(Path(place) / "fast.yaml", 0), write_script(Path(place) / "slow.yaml", 0.2)
         rows.append(("cold `turn`, scripted model", cold_turn(root, fast)))
-        own, _ = warm_turns(root, fast, 41, 0)
-        rows.append(("own work of a turn, running process", own))
-        more, share = warm_turns(root, slow, 21, 200)
-        rows.append(("time beyond a 200 ms model, running process", f"{more}, {share}"))
-        rows.append(("prompt at turn 300 and 3,000", prompt_growth()))
+        rows.append(("own work of a turn, running process", warm_turns(root, fast, 41, 0)))
+        rows.append(("time of a turn beyond its model's 200 ms, running process", warm_turns(root, slow, 21, 200)))
+        rows.append(("narrator's prompt at turn 300 and at turn 3,000, mean of 12 actions", prompt_growth()))
         for what, figure in rows:
             print(f"| {what} | {figure} |")
 
