@@ -8,13 +8,15 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import count
+from pathlib import Path
 
 from rolecall.agents import continuity, historian, retriever, scribe, tunnelvision
 from rolecall.agents.calls import Desk
 from rolecall.agents.retriever import Pick
 from rolecall.agents.scene import Finding
-from rolecall.campaign import records, story
+from rolecall.campaign import proposals, records, story
 from rolecall.campaign.activity import Feed
 from rolecall.campaign.documents import Document
 from rolecall.campaign.effects import Effect
@@ -105,6 +107,7 @@ class Phases:
             kept = pool.submit(self._scribe, action, prose, line)
             told = pool.submit(self._historian)
             (effects, failed), (summed, unsummed) = kept.result(), told.result()
+        summed = _numbered_after(effects, summed)
         degraded = [("scribe", failed, "tried with the next turn")] if failed else []
         degraded += [("historian", unsummed, "tried with the next turn")] if unsummed else []
         for layer, made, phase, names in (
@@ -196,6 +199,15 @@ class Phases:
         parts = [f"{len(self.picks)} shown"] if self.picks else []
         parts += [f"{self.counts[type]} {word}" for type, word in words.items() if self.counts.get(type)]
         return " · ".join(parts)
+
+
+def _numbered_after(first: list[Effect], then: list[Effect]) -> list[Effect]:
+    """The later effects, their proposals numbered after those of the first: both were made side by side."""
+    taken = [int(Path(effect.path).stem) for effect in first if effect.op == "proposal"]
+    if not taken:
+        return then
+    numbers = count(max(taken) + 1)
+    return [replace(e, path=f"{proposals.FOLDER}/{next(numbers):04d}.json") if e.op == "proposal" else e for e in then]
 
 
 def _plainly(search: Search, state: Document, action: str, told: tuple[Told, ...]) -> list[Pick]:

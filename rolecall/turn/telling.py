@@ -6,10 +6,11 @@ The turn is told when its story section and journal line are durable. Everything
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 
 from rolecall.agents import narrator
 from rolecall.agents.narrator import Narration
-from rolecall.campaign import arcs, documents, files, story
+from rolecall.campaign import arcs, documents, files, proposals, story
 from rolecall.campaign.documents import Document
 from rolecall.campaign.effects import Effect, edit_of, encode
 from rolecall.campaign.folder import Campaign
@@ -20,6 +21,16 @@ from rolecall.search.searcher import Search
 from rolecall.tools.toolbox import Table
 
 _FIRST = ("section", "journal")
+REASONS = {  # why the narrator wrote what it wrote
+    "section": "told",
+    "journal": "the turn's journal line",
+    "arc": "the arc moved on",
+    "history": "it became true in the scene",
+    "promise": "promised in the scene",
+    "kept": "a promise was kept",
+    "field": "the scene changed",
+    "proposal": "for the writer to decide",
+}
 _PASSES = 3  # times the effects of a file are written while an editor keeps saving over them
 CUT_MARK = "<!-- cut short: {why} -->"
 
@@ -34,7 +45,16 @@ def plan(campaign: Campaign, search: Search, table: Table, action: str, narratio
         prose += "\n\n" + CUT_MARK.format(why=" ".join(narration.cut.replace("--", "-").split())[:200])
     line = narration.journal or narrator.line_from(narration.prose, known_names(search))
     told = Effect("section", path, table.turn, prose, key=action, title=new_title)
-    return [told, Effect("journal", STATE_FILE, table.turn, line), *table.effects]
+    effects = [told, Effect("journal", STATE_FILE, table.turn, line), *table.effects]
+    return [_explained(effect, narration.spec) for effect in effects]
+
+
+def _explained(effect: Effect, model: str) -> Effect:
+    """The effect with where it comes from: what the narrator told and did while it told."""
+    why = {"phase": "during-gen", "model": model, "reason": effect.reason or REASONS.get(effect.op, effect.op)}
+    if effect.op == "proposal":
+        effect = proposals.rewritten(effect, lambda inner: _explained(inner, model))
+    return replace(effect, **why)
 
 
 def state_after(table: Table) -> Document:
