@@ -1,0 +1,155 @@
+"""What is on record: the folders of turns, folds and edits, their lines read back, and the drafts.
+
+Reading here changes nothing; `set_aside` gives a record another name, so that its number is free again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from rolecall.campaign import files
+from rolecall.campaign.folder import MACHINE_FOLDER
+from rolecall.campaign.journal import turn_id
+from rolecall.errors import StorageError
+
+TURNS = f"{MACHINE_FOLDER}/turns"
+FOLDS = f"{MACHINE_FOLDER}/folds"
+EDITS = f"{MACHINE_FOLDER}/edits"
+DRAFTS = f"{MACHINE_FOLDER}/drafts"
+
+
+def lines(root: Path, folder: str) -> list[dict]:
+    """The lines of a record; a torn last line is no line."""
+    path = f"{folder}/record.jsonl"
+    return json_lines(files.read(root, path)) if files.exists(root, path) else []
+
+
+def writes(root: Path, folder: str) -> list[dict]:
+    """The `write` lines of a record that stand, in order: without those that were refused, or taken back by a swipe."""
+    found: list[dict] = []
+    for line in lines(root, folder):
+        if line["do"] == "write":
+            found.append(line)
+        elif line["do"] == "unwritten" and found:
+            found.pop()
+        elif line["do"] == "unwound":
+            found.clear()
+    return found
+
+
+def trails(root: Path, folder: str) -> dict[str, int]:
+    """How many lines each arc's trail had when a record left it (or when a later undo took one out)."""
+    found = {w["path"]: w.get("trail", 0) for w in writes(root, folder) if w["op"] == "arc"}
+    noted = {line["path"]: line["trail"] for line in lines(root, folder) if line["do"] == "trail"}
+    return {path: noted.get(path, length) for path, length in found.items()}
+
+
+def json_lines(data: bytes) -> list[dict]:
+    """The JSON objects of a file that holds one a line; what is torn is left out."""
+    found = []
+    for raw in data.split(b"\n"):
+        try:
+            line = json.loads(raw.decode("utf-8", "surrogatepass")) if raw else None
+        except ValueError:
+            continue
+        if isinstance(line, dict):
+            found.append(line)
+    return found
+
+
+def folders(root: Path) -> list[str]:
+    """Every record of a turn that counts, oldest first: undone and taken-back ones have other names."""
+    place = root / TURNS
+    if not place.is_dir():
+        return []
+    names = [p.name for p in place.iterdir() if re.fullmatch(r"T\d{4,}", p.name)]
+    return [f"{TURNS}/{name}" for name in sorted(names, key=lambda name: int(name[1:]))]
+
+
+def newest_open(root: Path) -> str | None:
+    """The folder of the newest record when it is not closed: what an interrupted command left."""
+    found = folders(root)
+    if not found:
+        return None
+    ends = [line["do"] for line in lines(root, found[-1]) if line["do"] in ("closed", "reopened")]
+    return None if ends and ends[-1] == "closed" else found[-1]
+
+
+def undone(root: Path) -> set[int]:
+    """The turns that were taken back for good while later ones stayed: their numbers may be missing."""
+    place = root / TURNS
+    names = [p.name for p in place.iterdir()] if place.is_dir() else []
+    return {int(name[1 : name.index(".")]) for name in names if re.fullmatch(r"T\d{4,}\.undone-\d+", name)}
+
+
+def others(root: Path) -> list[str]:
+    """The records that are no turn's: folds, and edits on demand such as an accepted proposal."""
+    found = []
+    for place in (FOLDS, EDITS):
+        if (root / place).is_dir():
+            found += [f"{place}/{name}" for name in sorted(p.name for p in (root / place).iterdir())]
+    return found
+
+
+def turn_of(folder: str) -> int:
+    """42 for `.rolecall/turns/T0042` and for `.rolecall/turns/T0042.swipe-1`."""
+    return int(re.search(r"/T(\d+)", folder)[1])
+
+
+def swipes(root: Path, turn: int) -> dict[int, str]:
+    """The records of every answer to a turn by its number, counted from 1; the current one is `T0042` itself."""
+    place = root / TURNS
+    name = re.compile(rf"{turn_id(turn)}(?:\.swipe-\d+)?")
+    names = [p.name for p in place.iterdir() if name.fullmatch(p.name)] if place.is_dir() else []
+    found = {}
+    for one in names:
+        begun = next((line for line in lines(root, f"{TURNS}/{one}") if line["do"] == "begin"), None)
+        if begun:
+            found[begun.get("swipe", 1)] = f"{TURNS}/{one}"
+    return dict(sorted(found.items()))
+
+
+def set_aside(root: Path, folder: str, why: str) -> str:
+    """Give a record another name (`T0043.draft-1`), so that its number is free again; the new folder."""
+    number = 1
+    while files.exists(root, f"{folder}.{why}-{number}"):
+        number += 1
+    files.move(root, folder, f"{folder}.{why}-{number}")
+    return f"{folder}.{why}-{number}"
+
+
+def attempts(root: Path, number: int) -> list[str]:
+    """The records of every attempt at a fold, oldest first."""
+    place = root / FOLDS
+    names = [p.name for p in place.iterdir()] if place.is_dir() else []
+    mine = [name for name in names if re.fullmatch(rf"{number:04d}(-\d+)?", name)]
+    return [f"{FOLDS}/{name}" for name in sorted(mine, key=lambda name: int(name.partition("-")[2] or 1))]
+
+
+def keep_draft(root: Path, turn: int, action: str) -> str:
+    """Keep an action that could not be told; its path."""
+    path = f"{DRAFTS}/{turn_id(turn)}.md"
+    files.rewrite(root, path, action.encode("utf-8", "replace") + b"\n")
+    return path
+
+
+def draft(root: Path) -> tuple[str, str] | None:
+    """(path, action) of the newest draft, if there is one."""
+    place = root / DRAFTS
+    names = sorted(p.name for p in place.iterdir() if p.name.endswith(".md")) if place.is_dir() else []
+    if not names:
+        return None
+    path = f"{DRAFTS}/{names[-1]}"
+    try:
+        return path, files.read(root, path).decode("utf-8", "replace").strip()
+    except StorageError:
+        return None
+
+
+def drop_drafts(root: Path) -> None:
+    """Forget the drafts: a turn was told after them."""
+    place = root / DRAFTS
+    for name in [p.name for p in place.iterdir()] if place.is_dir() else []:
+        files.remove(root, f"{DRAFTS}/{name}")

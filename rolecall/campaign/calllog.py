@@ -1,0 +1,85 @@
+"""The model calls of a record: each a request and a log of its events, written before anything comes of them.
+
+`calls/001-narrator.json` holds the layer, the request and its digest; `calls/001-narrator.jsonl` an event a line.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rolecall.campaign import files
+from rolecall.campaign.archive import TURNS, attempts, json_lines
+from rolecall.campaign.journal import turn_id
+
+if TYPE_CHECKING:
+    from rolecall.campaign.records import Record
+
+
+class CallLog:
+    """The log of one model call, written as its events arrive: what was paid for is in a file before it has any effect."""
+
+    def __init__(self, root: Path, path: str) -> None:
+        self._log = files.Log(root, path)
+
+    def add(self, event: dict) -> None:
+        """Note one event. The last one (`stopped`) is durable: from then on the answer is never asked for again."""
+        self._log.write(json.dumps(event, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
+        if event.get("type") == "stopped":
+            self._log.sync()
+
+    def close(self) -> None:
+        """No more events."""
+        self._log.close()
+
+
+def open_call(record: Record, layer: str, digest: str, request: dict) -> CallLog:
+    """Save a request and open the log for its answer."""
+    record.calls += 1
+    stem = f"{record.folder}/calls/{record.calls:03d}-{layer}"
+    body = json.dumps({"layer": layer, "digest": digest, "request": request}, ensure_ascii=False)
+    files.create(record.root, f"{stem}.json", body.encode("utf-8", "surrogatepass"))
+    return CallLog(record.root, f"{stem}.jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A model call as recorded; `complete` when its last event is the model's own stop."""
+
+    layer: str
+    digest: str
+    request: dict
+    events: tuple[dict, ...]
+    complete: bool
+
+
+def calls(root: Path, folder: str) -> tuple[Call, ...]:
+    """The model calls of a record in order."""
+    place = root / folder / "calls"
+    if not place.is_dir():
+        return ()
+    found = []
+    for name in sorted(p.name for p in place.iterdir() if p.name.endswith(".json")):
+        head = json_lines(files.read(root, f"{folder}/calls/{name}"))
+        log = f"{folder}/calls/{name}l"
+        events = json_lines(files.read(root, log)) if files.exists(root, log) else []
+        if head:
+            complete = bool(events) and events[-1].get("type") == "stopped" and events[-1].get("reason") != "cut"
+            found.append(Call(head[0]["layer"], head[0]["digest"], head[0]["request"], tuple(events), complete))
+    return tuple(found)
+
+
+def paid_answers(root: Path, turn: int) -> dict[str, Call]:
+    """Complete answers of attempts at this turn that were taken back, by the digest of their request."""
+    place, found = root / TURNS, {}
+    if place.is_dir():
+        for name in sorted(p.name for p in place.iterdir() if p.name.startswith(f"{turn_id(turn)}.draft-")):
+            found.update((call.digest, call) for call in calls(root, f"{TURNS}/{name}") if call.complete)
+    return found
+
+
+def paid_folds(root: Path, number: int) -> dict[str, Call]:
+    """Complete answers of earlier attempts at this fold, by the digest of their request."""
+    return {c.digest: c for folder in attempts(root, number) for c in calls(root, folder) if c.complete}
