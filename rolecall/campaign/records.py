@@ -99,6 +99,7 @@ class Record:
     written: list[tuple[str, str]] = field(default_factory=list)  # (path, op)
     _began: int = field(default_factory=time.time_ns)
     _left: dict[str, Stamp] = field(default_factory=dict)  # each written file as this record left it
+    _left_folders: dict[str, Stamp] = field(default_factory=dict)  # and each folder it made or replaced a file in
 
     def note(self, kind: str, **what: object) -> None:
         """Add one durable line."""
@@ -126,8 +127,9 @@ class Record:
                 return False
             kept = keep_version(self.root, self.folder, after)
             self.note("write", path=path, op=op, **splice(before or b"", after), made=before is None, kept=kept, **why)
+            alone = self._is_quiet(files.folder_stamp(self.root, path), self._left_folders.get(_folder(path)))
             try:
-                _put(self.root, path, before, after)
+                renamed = _put(self.root, path, before, after)
             except (Conflict, StorageError) as error:
                 with suppress(StorageError):
                     self.note("unwritten", path=path, op=op)
@@ -135,6 +137,8 @@ class Record:
                     continue
                 raise
             self._left[path] = files.stamp(self.root, path)
+            if renamed and alone:  # what changed in the folder is our own doing
+                self._left_folders[_folder(path)] = files.folder_stamp(self.root, path)
             self.written.append((path, op))
             return True
         raise Conflict("the file keeps changing", path=path, remedy="stop what rewrites it, and run the command again")
@@ -153,14 +157,19 @@ class Record:
     def _settle(self, path: str) -> None:
         """Wait while somebody is saving the file: an editor that writes in place shows half of it for a moment, and what
         is added to that half is lost. Nothing is waited for when the file is as it was before the turn, or as we left it.
+        A file that is missing is judged by its folder: one that saves by two renames has it gone for a moment.
         """
         limit = time.monotonic() + PATIENCE
         while time.monotonic() < limit:
             stamp = files.stamp(self.root, path)
-            age = (time.time_ns() - stamp[0]) / 1e9
-            if stamp[0] <= self._began or stamp == self._left.get(path) or age >= QUIET:
+            missing = stamp[1] < 0
+            if self._is_quiet(stamp, self._left_folders.get(_folder(path)) if missing else self._left.get(path)):
                 return
-            time.sleep(min(max(QUIET - age, 0.01), QUIET))
+            time.sleep(min(max(QUIET - _age(stamp), 0.01), QUIET))
+
+    def _is_quiet(self, stamp: Stamp, left: Stamp | None) -> bool:
+        """Whether nobody else has changed it since the turn began, or not for a while."""
+        return stamp[0] <= self._began or stamp == left or _age(stamp) >= QUIET
 
     def _edited(self, edit: Edit, before: bytes | None, path: str) -> bytes | None:
         """The edit's result; None when the file was just being saved by an editor and should be read again."""
@@ -175,13 +184,25 @@ class Record:
             raise
 
 
-def _put(root: Path, path: str, before: bytes | None, after: bytes) -> None:
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _age(stamp: Stamp) -> float:
+    """Seconds since the change that a stamp tells of."""
+    return (time.time_ns() - stamp[0]) / 1e9
+
+
+def _put(root: Path, path: str, before: bytes | None, after: bytes) -> bool:
+    """Make, lengthen or replace the file; whether its folder changed with it."""
     if before is None:
         files.create(root, path, after)
     elif after.startswith(before) and not files.is_shared(root, path):
         files.append(root, path, after[len(before) :], size=len(before))
+        return False
     else:
         files.replace(root, path, after, expected=files.sha256(before))
+    return True
 
 
 def finish_torn(root: Path, folder: str) -> None:
