@@ -120,7 +120,8 @@ class Scripted:
                 _scripts[path] = Script(path)
             self._script = _scripts[path]
         # A script that names no other role speaks for the narrator alone: helpers do without it, by choice.
-        helps = any(line.role not in ("", "narrator") for line in self._script.lines)
+        lines = self._script.lines
+        helps = not lines or any(line.role not in ("", "narrator") for line in lines)
         self.profile = Profile(str(spec), free=True, helpers=helps)
 
     def prepare(self) -> None:

@@ -96,8 +96,20 @@ def answers(given: object) -> str:
 
 
 def chain_of(*specs: str, environ: Mapping[str, str] | None = None, seconds: float = 10) -> Chain:
-    """The sidecar's chain."""
+    """The sidecar's chain; a script of its own is made the sidecar's, answer by answer."""
+    for spec in specs:
+        if spec.startswith("scripted:") and Path(spec.removeprefix("scripted:")).exists():
+            _for_the_sidecar(Path(spec.removeprefix("scripted:")))
     return Chain(specs, Limits(seconds, seconds, seconds), Models(environ or {}), "sidecar")
+
+
+def _for_the_sidecar(path: Path) -> None:
+    import yaml
+
+    answers = yaml.safe_load(path.read_text("utf-8"))
+    if isinstance(answers, list) and all(isinstance(answer, dict) for answer in answers):
+        spoken = [{"role": "sidecar", **answer} for answer in answers]
+        path.write_text(yaml.safe_dump(spoken, allow_unicode=True, sort_keys=False), "utf-8")
 
 
 def asked(campaign: Campaign, layer: str) -> str:
