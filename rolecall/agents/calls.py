@@ -6,6 +6,7 @@ the same to the byte, the saved answer is given once more.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -54,13 +55,18 @@ def _learn(chain: Chain, saved: Call) -> None:
 
 @dataclass(slots=True)
 class Desk:
-    """Where a turn's model calls are made and written down: their usage by layer, and who was skipped."""
+    """Where a turn's model calls are made and written down: their usage by layer, and who was skipped.
+
+    Helpers may call `stream` side by side, each in its own thread. `lock` guards what they share, never while a model is
+    waited for; desks that share these fields share the lock as well.
+    """
 
     record: Record | None
     paid: dict[str, Call] = field(default_factory=dict)
     usage: dict[str, Usage] = field(default_factory=dict)
     skipped: list[tuple[str, Skipped]] = field(default_factory=list)
     models: dict[str, str] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def stream(
         self,
@@ -91,7 +97,11 @@ class Desk:
 
     def _paid_for(self, chain: Chain, make_request: Callable[[Profile], Request]) -> Call | None:
         profile = chain.profile() if self.paid else None
-        return self.paid.pop(messages.digest(make_request(profile)), None) if profile else None
+        if not profile:
+            return None
+        digest = messages.digest(make_request(profile))
+        with self.lock:  # one paid answer is given once, whoever asks for it
+            return self.paid.pop(digest, None)
 
     def _noted(self, layer: str, digest: str, asked: dict | list, source: Iterator[Event]) -> Iterator[Event]:
         log = None
@@ -99,12 +109,14 @@ class Desk:
         try:
             for event in source:
                 if isinstance(event, Skipped):
-                    self.skipped.append((layer, event))
+                    with self.lock:
+                        self.skipped.append((layer, event))
                     yield event
                     continue
                 if log is None and self.record is not None:
                     key, request = (digest, asked) if isinstance(asked, dict) else asked[-1]
-                    log = records.open_call(self.record, layer, key, request)
+                    with self.lock:  # the number of a call is taken from the record
+                        log = records.open_call(self.record, layer, key, request)
                 if log is not None:
                     log.add(events.encode(event))
                 self._count(layer, event)
@@ -117,7 +129,8 @@ class Desk:
                 log.close()
 
     def _count(self, layer: str, event: Event) -> None:
-        if isinstance(event, Used):
-            self.usage[layer] = self.usage.get(layer, Usage()) + event.usage
-        elif isinstance(event, Answered):
-            self.models[layer] = event.spec
+        with self.lock:
+            if isinstance(event, Used):
+                self.usage[layer] = self.usage.get(layer, Usage()) + event.usage
+            elif isinstance(event, Answered):
+                self.models[layer] = event.spec

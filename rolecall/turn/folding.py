@@ -54,7 +54,7 @@ def fold(
     record.note("begin", fold=stretch.number, covers=stretch.covers)
     mine = desk or Desk(None)
     paid = records.paid_folds(campaign.root, stretch.number)
-    desk = Desk(record, paid, mine.usage, mine.skipped, mine.models)
+    desk = Desk(record, paid, mine.usage, mine.skipped, mine.models, mine.lock)
     told = [i.text for i in instructions(campaign, "sidecar") if i.when == "fold"]
     prose, why = chronicler.retell(stretch, chain, desk, "\n\n".join(told))
     promised = {p.turn for p in promises_of(state) if p.turn}
