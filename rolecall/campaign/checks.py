@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 
-from rolecall.campaign import arcs, chronicles, effects, files, journal, kinds, records, story
+from rolecall.campaign import arcs, chronicles, effects, files, journal, kinds, records, story, summaries
 from rolecall.campaign.documents import Document, parse
 from rolecall.campaign.folder import CONFLICT_COPY, Campaign
 from rolecall.campaign.frontmatter import Node, find
@@ -18,7 +18,7 @@ from rolecall.errors import DocumentError, Malformed, StorageError, Unclear
 
 _MARKER = re.compile(rb"^(?:<{7} |>{7} )", re.M)  # not the row of `=` between them: that may underline a heading
 _JOURNAL_LINE = re.compile(rb"^- T\d{4,}(?:[ \t]|\r?$)", re.M)
-_WRITTEN = (journal.HEADING, effects.PROMISES, effects.HISTORY, arcs.TRAIL)
+_WRITTEN = (journal.HEADING, effects.PROMISES, effects.HISTORY, arcs.TRAIL, summaries.HEADING)
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,8 +66,8 @@ def paths(campaign: Campaign) -> list[tuple[int, str]]:
 
 def numbered(campaign: Campaign, folder: str) -> list[tuple[int, str]]:
     """(number, path) of the Markdown files of a folder whose names begin with a number, in that order; no conflict copies."""
-    listed = campaign.walk(folder) if (campaign.root / folder).is_dir() else []
-    named = [(re.match(r"\d+", PurePosixPath(path).name), path) for path, _ in listed if counts(path)]
+    listed = campaign.names(folder) if (campaign.root / folder).is_dir() else []
+    named = [(re.match(r"\d+", path.rpartition("/")[2]), path) for path in listed if counts(path)]
     return sorted((int(match[0]), path) for match, path in named if match)
 
 

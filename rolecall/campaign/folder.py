@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,10 +53,12 @@ class Campaign:
 
     def walk(self, folder: str = "") -> list[tuple[str, Stamp]]:
         """Every Markdown file outside dot-folders, conflict copies and instructions included, in path order."""
-        found: list[tuple[str, Stamp]] = []
-        _walk(self.root, folder, 0, found)
-        found.sort()
-        return found
+        stamped = ((path, _stamp(path, entry)) for path, entry in _walk(self.root, folder))
+        return sorted((path, stamp) for path, stamp in stamped if stamp)
+
+    def names(self, folder: str = "") -> list[str]:
+        """The paths of `walk` alone, in order: a folder's listing tells them, no file is asked for its stamp."""
+        return sorted(path for path, _ in _walk(self.root, folder))
 
     def read(self, path: str) -> bytes:
         """The bytes of a campaign file; StorageError when it cannot be read or lies outside."""
@@ -85,7 +88,7 @@ def is_junk(name: str) -> bool:
     return bool(_JUNK.search(name)) or name in _NEVER
 
 
-def _walk(root: Path, folder: str, depth: int, found: list[tuple[str, Stamp]]) -> None:
+def _walk(root: Path, folder: str, depth: int = 0) -> Iterator[tuple[str, os.DirEntry]]:
     try:
         with os.scandir(root / folder if folder else root) as listing:
             entries = list(listing)
@@ -98,22 +101,26 @@ def _walk(root: Path, folder: str, depth: int, found: list[tuple[str, Stamp]]) -
         path = f"{folder}/{name}" if folder else name
         if entry.is_dir(follow_symlinks=False):
             if depth < MAX_DEPTH:
-                _walk(root, path, depth + 1, found)
-        elif name.casefold().endswith(".md"):
-            stamp = _stamp(root, path, entry)
-            if stamp:
-                found.append((path, stamp))
+                yield from _walk(root, path, depth + 1)
+        elif name.casefold().endswith(".md") and _is_plain(root, path, entry):
+            yield path, entry
 
 
-def _stamp(root: Path, path: str, entry: os.DirEntry) -> Stamp | None:
-    """A file's stamp; a link counts only when it leads to a plain file inside the campaign."""
+def _is_plain(root: Path, path: str, entry: os.DirEntry) -> bool:
+    """Whether it is a plain file; a link counts only when it leads to one inside the campaign."""
     try:
-        if entry.is_symlink():
-            real = os.path.realpath(entry.path)
-            if not real.startswith(os.path.realpath(root) + os.sep) or not os.path.isfile(real):
-                return None
-        elif not entry.is_file(follow_symlinks=False):
-            return None
+        if not entry.is_symlink():
+            return entry.is_file(follow_symlinks=False)
+        real = os.path.realpath(entry.path)
+        return real.startswith(os.path.realpath(root) + os.sep) and os.path.isfile(real)
+    except FileNotFoundError:
+        return False  # gone since it was listed
+    except OSError as error:
+        raise files.refused(error, path) from None
+
+
+def _stamp(path: str, entry: os.DirEntry) -> Stamp | None:
+    try:
         info = entry.stat()
     except FileNotFoundError:
         return None  # gone since it was listed

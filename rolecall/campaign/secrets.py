@@ -53,9 +53,17 @@ def _open(value: Value) -> Value:
 
 def is_open(section: Section, all_sections: tuple[Section, ...]) -> bool:
     """Whether a section lies under no secret heading, its own included."""
-    return not any(s.level and is_secret_heading(s.heading) and s.start <= section.start < s.end for s in all_sections)
+    return not any(s.start <= section.start < s.end and s.level and is_secret_heading(s.heading) for s in all_sections)
 
 
 def open_sections(document: Document) -> tuple[Section, ...]:
     """The sections of a document that are not secret, in order."""
-    return tuple(s for s in document.sections if is_open(s, document.sections))
+    hidden = [(s.start, s.end) for s in document.sections if s.level and is_secret_heading(s.heading)]
+    found, behind, at = [], 0, 0  # the furthest end of the secret sections that begin here or above
+    for section in document.sections:  # in order of their starts, as the secret ones are
+        while at < len(hidden) and hidden[at][0] <= section.start:
+            behind = max(behind, hidden[at][1])
+            at += 1
+        if section.start >= behind:
+            found.append(section)
+    return tuple(found)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rolecall.campaign import checks, files, kinds, template
+from rolecall.campaign import checks, chronicles, files, kinds, story, template
 from rolecall.campaign.folder import CONFLICT_COPY, counts, find_root, is_junk, open_campaign
 from rolecall.campaign.instructions import instructions, prose_modules, template_folder
 from rolecall.errors import CampaignError, NoCampaign, SettingsError, StorageError
@@ -98,6 +98,46 @@ def test_a_name_that_is_not_utf_8_a_loop_and_a_link_to_the_outside_are_passed_ov
         campaign.read("lore/out.md")
     with pytest.raises(StorageError):
         campaign.read("../outside.md")
+
+
+class Unasked:
+    """A folder's entry that tells its name and kind, as a listing does, and may not be asked for its stamp."""
+
+    def __init__(self, entry: os.DirEntry) -> None:
+        self._entry = entry
+        self.name, self.path = entry.name, entry.path
+
+    def is_dir(self, *, follow_symlinks: bool) -> bool:
+        return self._entry.is_dir(follow_symlinks=follow_symlinks)
+
+    def is_file(self, *, follow_symlinks: bool) -> bool:
+        return self._entry.is_file(follow_symlinks=follow_symlinks)
+
+    def is_symlink(self) -> bool:
+        return self._entry.is_symlink()
+
+    def stat(self) -> os.stat_result:
+        raise AssertionError(f"{self.name} was asked for its stamp")
+
+
+def test_chapters_and_chronicles_are_numbered_by_their_names_alone(tmp_path, monkeypatch):
+    campaign = campaign_in(tmp_path / "c", **dict.fromkeys((
+            "story/002-two.md", "story/001-one.md", "story/010-ten.MD", "story/part/003-three.md", "story/notes.md", "story/004.txt",
+            "story/005-a (conflicted copy 2026-01-01).md", "story/.006-hidden.md", "story/007-a.md.swp", "story/#008.md#", "lore/9-nine.md",
+    ), "x"))  # fmt: skip
+    (campaign.root / "story" / "011-in.md").symlink_to(campaign.root / "lore" / "9-nine.md")
+    (campaign.root / "story" / "012-out.md").symlink_to(tmp_path)
+    (campaign.root / "story" / "013-folder.md").mkdir()
+    walked = [path for path, _ in campaign.walk()]
+    listing = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda place: contextlib.nullcontext([*map(Unasked, listing(place))]))
+    assert campaign.names() == walked
+    assert story.chapters(campaign) == [
+        (1, "story/001-one.md"), (2, "story/002-two.md"), (3, "story/part/003-three.md"), (10, "story/010-ten.MD"), (11, "story/011-in.md"),
+    ]  # fmt: skip
+    assert chronicles.paths(campaign) == []
+    with pytest.raises(AssertionError, match="asked for its stamp"):
+        campaign.walk()
 
 
 def test_a_folder_that_cannot_be_listed_is_an_error_and_not_empty(tmp_path, monkeypatch):

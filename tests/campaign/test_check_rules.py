@@ -78,6 +78,7 @@ FAULTS = [
     ("trail-order", ARC, "---\nname: A\nlatest: T0004 d\n---\n## Trail\n- T0001 a\n- T0003 c\n", 5),
     ("trail-order", ARC, "---\nname: A\nlatest: T0001 d\n---\n## Trail\n- T0003 c\n", 3),
     ("section-twice", ARC, "---\nname: A\n---\n## Trail\n- T0003 c\n## Trail\n", 6),
+    ("section-twice", ARC, "---\nname: A\n---\n## Summaries\n- (T0003) c\n## Trail\n## Summaries\n", 7),
     ("leftover", "lore/.rolecall-1-ab.tmp", "half", None),
 ]  # fmt: skip
 

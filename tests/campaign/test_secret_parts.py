@@ -75,6 +75,20 @@ def test_only_the_folder_dm_at_the_top_is_the_dms(path):
     assert CANARY in shown(CANARY, path)
 
 
+HEADINGS = st.tuples(st.integers(1, 6), st.sampled_from(["Secret", "GM only", "Secrets", "Open", "Trail", ""]))
+
+
+@bounded
+@given(st.lists(st.one_of(HEADINGS.map(lambda h: f"{'#' * h[0]} {h[1]}"), st.just("seen"), st.just("```"), st.just("Secret\n---"))))
+def test_the_open_sections_are_those_that_are_open_one_by_one(lines):
+    document = documents.parse("\n".join(lines).encode(), "lore/a.md")
+    sections = document.sections
+    secret = [s for s in sections if s.level and secrets.is_secret_heading(s.heading)]
+    apart = tuple(s for s in sections if not any(at.start <= s.start < at.end for at in secret))
+    assert secrets.open_sections(document) == apart
+    assert tuple(s for s in sections if secrets.is_open(s, sections)) == apart
+
+
 @bounded
 @given(bodies(), st.sampled_from(["## Secret", "# GM only", "### Secrets", "Secret\n=="]), bodies())
 def test_no_body_around_it_lets_a_secret_out(before, heading, after):
