@@ -53,9 +53,9 @@ def reading(ctx: click.Context) -> Campaign:
 
 
 def put_right(campaign: Campaign) -> None:
-    """Recover under the lock; a campaign that cannot be written or is being written is read as it is."""
+    """Recover under the lock; a campaign that cannot be written, is being written or is broken is read as it is."""
     from rolecall.campaign import lock
-    from rolecall.errors import Locked, StorageError
+    from rolecall.errors import Conflict, DocumentError, Locked, StorageError
     from rolecall.turn import recovery
 
     if not recovery.is_needed(campaign):
@@ -66,6 +66,8 @@ def put_right(campaign: Campaign) -> None:
                 note(done.what)
     except (Locked, StorageError):
         return
+    except (DocumentError, Conflict) as error:  # a turn would stop here; who only reads is told, and reads on
+        note(f"An interrupted turn cannot be finished yet: {error}")
 
 
 def search_of(campaign: Campaign, *, progress: bool = True) -> Search:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rolecall.campaign import arcs, chronicles, journal, proposals, records, secrets, story, views
-from rolecall.campaign.documents import Document
+from rolecall.campaign.documents import Document, parse
 from rolecall.campaign.effects import promises_of
 from rolecall.campaign.folder import CONFLICT_COPY, Campaign
 from rolecall.campaign.journal import turn_id
@@ -16,8 +16,11 @@ OPENING = 12  # lines of the last turn or the opening scene that `play` shows
 
 
 def status(campaign: Campaign, search: Search, *, with_secrets: bool = False) -> dict:
-    """Where the story stands, as `status --json` prints it."""
-    state = campaign.document(STATE_FILE)
+    """Where the story stands, as `status --json` prints it; a broken Campaign State is a warning, and told as empty."""
+    state, fault = _state(campaign)
+    warnings = _warnings(campaign, search)
+    if fault and not any(warning.startswith(f"{STATE_FILE}:") for warning in warnings):
+        warnings.insert(0, fault)
     lines = journal.lines_of(state)
     told = story.recent(campaign, 1)
     last = max([line.turn for line in lines] + [t.turn for t in told] + [chronicles.last_covered(campaign)])
@@ -33,8 +36,18 @@ def status(campaign: Campaign, search: Search, *, with_secrets: bool = False) ->
         "arcs": _arcs(campaign, search, with_secrets),
         "journal_chars": journal.length(lines),
         "proposals": [proposal.to_json() for proposal in proposals.listed(campaign.root)],
-        "warnings": _warnings(campaign, search),
+        "warnings": warnings,
     }
+
+
+def _state(campaign: Campaign) -> tuple[Document, str]:
+    """The Campaign State, and what is wrong with it if it cannot be read as one."""
+    try:
+        state = campaign.document(STATE_FILE)
+        journal.lines_of(state), promises_of(state), state.section("Party")
+    except DocumentError as error:
+        return parse(b"", STATE_FILE), str(error)
+    return state, ""
 
 
 def _party(state: Document) -> list[str]:

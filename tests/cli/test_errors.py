@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from rolecall.campaign import records
+from rolecall.campaign.effects import Effect, encode
 from tests.cli.test_playing import files_of
 from tests.conftest import REPOSITORY, Ran
 from tests.loopback.replies import Reply
@@ -69,6 +71,32 @@ def test_a_broken_campaign_state_stops_the_turn_before_a_model_is_asked(rolecall
     assert is_one_clear_line(rolecall("-C", campaign, "turn", "I go."), words)
     assert files_of(campaign) == before
     assert loopback.bodies == []
+
+
+@pytest.mark.parametrize("fault", STATES)
+def test_a_broken_campaign_state_beside_an_interrupted_turn_stops_nobody_who_reads(rolecall, campaign, fault):
+    state = campaign / "campaign-state.md"
+    good = state.read_bytes()
+    record = records.begin(campaign, 1, "I go.")
+    line = Effect("journal", "campaign-state.md", 1, "Kit went down to the quay.")
+    record.note("plan", effects=[encode(line)])
+    state.write_text(STATES[fault][0])
+    before = files_of(campaign)
+    for command in (("status",), ("show", "Old Pasco"), ("list",), ("search", "quay"), ("index",)):
+        ran = rolecall("-C", campaign, *command)
+        assert (ran.code, len(ran.out) > 0) == (0, True), ran
+        assert "interrupted turn cannot be finished yet: campaign-state.md:" in ran.err
+    (warning,) = json.loads(rolecall("-C", campaign, "status", "--json").out)["warnings"]
+    assert warning.startswith("campaign-state.md:")
+    ran = rolecall("-C", campaign, "check", "--json")
+    found = {problem["path"]: problem["rule"] for problem in json.loads(ran.out)}
+    assert ran.code == 1 and found.pop(".rolecall/turns/T0001") == "interrupted"
+    assert found in ({"campaign-state.md": "front-matter"}, {"campaign-state.md": "section-twice"})
+    assert files_of(campaign) == before
+
+    state.write_bytes(good)  # mended: the next command finishes the turn
+    assert rolecall("-C", campaign, "check").code == 0
+    assert b"- T0001 Kit went down to the quay.\n" in state.read_bytes()
 
 
 def test_a_campaign_state_that_is_not_utf8_or_missing(rolecall, campaign, script, story):
