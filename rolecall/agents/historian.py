@@ -126,7 +126,8 @@ def summarise(
             answer = typed.ask(desk, LAYER, chain, lambda _: request)
             before = table.effects if table else ()
             table = Table(campaign, search, turn, campaign.document(STATE_FILE), list(before))
-            found = _Plan(shown, turn, answer.spec, table).made(answer.value)
+            plan = _Plan(shown, turn, answer.spec, table)
+            found, why = plan.made(answer.value), plan.lost
     except (ModelError, RoleCallError) as error:
         why = str(error)[:500]
     except Exception as error:
@@ -248,6 +249,15 @@ class _Plan:
     table: Table
     effects: list[Effect] = field(default_factory=list)
     touched: set[tuple[str, str]] = field(default_factory=set)
+    unknown: list[str] = field(default_factory=list)  # names that are no arc's
+    resolved: int = 0
+
+    @property
+    def lost(self) -> str:
+        """Why nothing could come of the answer: it speaks of arcs that nobody showed it, and of no other."""
+        if not self.unknown or self.resolved:
+            return ""
+        return f"none of the arcs it named is known ({', '.join(repr(clean_line(n, 40)) for n in self.unknown[:3])})"
 
     def made(self, answer: dict) -> list[Effect]:
         """The effects, new lines first."""
@@ -265,7 +275,11 @@ class _Plan:
         """The one arc that goes by a name or lies at a path, of those that were shown."""
         wanted = fold(name.strip().removeprefix("[[").removesuffix("]]"))
         found = [one for one in self.shown if wanted in (fold(one.arc.name), one.arc.path.casefold())]
-        return found[0] if len(found) == 1 else None
+        if len(found) != 1:
+            self.unknown.append(name)
+            return None
+        self.resolved += 1
+        return found[0]
 
     def _own(self, wish: dict) -> tuple[_Arc | None, Summary | None]:
         """The arc, and its own line that has the words that are given, with or without its turns."""

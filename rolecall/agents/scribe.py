@@ -36,9 +36,10 @@ MAX_LOOKED_AT = 80  # tool calls of one answer that are run
 SHOWN = 16  # entries that are shown
 CLIP = 900  # characters of an entry that are shown: its beginning and its end
 SCENE = 8000  # characters of the turn's prose that are shown, and of a missed turn's a quarter
-MISSED = 3  # turns that are shown again
+SHOWN_AGAIN = 3  # missed turns that are shown again
 ALIKE = 60  # of 100, how like a change a sentence must be that does not name its entry, to count as its source
 
+_BROKEN = ("cut", "max_tokens", "context_full")  # an answer that has no proper end
 _FULL = f"Not noted: at most {MAX_EFFECTS} changes a turn."
 
 OFFERED: tuple[ToolType, ...] = (*compendium.TOOLS, *upkeep.TOOLS)
@@ -70,7 +71,8 @@ def remember(
 ) -> tuple[list[Effect], str]:
     """(the effects, why it failed) of one turn; a scribe that is off or has nothing to keep has not failed.
 
-    `retrieved` are paths phase 1 chose; `missed` turns whose scribe failed. Raises nothing but KeyboardInterrupt.
+    With effects and a reason only a part could be kept. `retrieved` are paths phase 1 chose; `missed` turns whose scribe
+    failed, of which `SHOWN_AGAIN` are looked at. Raises nothing but KeyboardInterrupt.
     """
     if chain is None:
         return [], ""
@@ -79,12 +81,12 @@ def remember(
         if profile is not None and not (profile.helpers and profile.tools):
             return [], ""
         table = Ledger(campaign, search, turn, campaign.document(STATE_FILE))
-        told = [*missed[-MISSED:], Told("", 0, turn, action, prose)]
+        told = [*missed[:SHOWN_AGAIN], Told("", 0, turn, action, prose)]
         # Reading the names in takes a moment in a large campaign; the model's own time covers it.
         threading.Thread(target=_warm, args=(table,), name="scribe", daemon=True).start()
         request = _request(campaign, search, table, told, journal, retrieved)
-        model = _converse(chain, desk, table, request)
-        return _explained(table, model, [one.prose for one in reversed(told)] + [journal, action]), ""
+        model, lost = _converse(chain, desk, table, request)
+        return _explained(table, model, [one.prose for one in reversed(told)] + [journal, action]), lost
     except (ModelError, RoleCallError) as error:
         return [], str(error)
     except Exception as error:
@@ -99,22 +101,44 @@ def _warm(table: Ledger) -> None:
 # -- the conversation
 
 
-def _converse(chain: Chain, desk: Desk, table: Ledger, request: Request) -> str:
-    """One answer, and a second one when a tool refused something; the model that gave the first."""
+def _converse(chain: Chain, desk: Desk, table: Ledger, request: Request) -> tuple[str, str]:
+    """One answer, and a second one when a tool refused something: (the model of the first, what was lost of it)."""
     toolbox = Toolbox((*OFFERED, *upkeep.ALSO), table)
     given = _answer(chain, desk, request, prefer=None)
     if given.stop.reason == "refusal":
         raise ModelError("the model refused", remedy="what the turn established is looked at again with the next one")
+    if given.stop.reason in _BROKEN and not given.calls:
+        raise ModelError(f"the answer broke off ({given.stop.raw or given.stop.reason})")
     results, mend = _run(toolbox, given.calls)
+    lost = _lost(toolbox, given.calls, results)
     if not mend:
-        return given.spec
+        return given.spec, lost
     said = (Text(given.text.rstrip()),) if given.text.strip() else ()
     wrong = "Only what was refused was not noted. Say just that once more, mended; or `Nothing.` if it does not matter."
     more = (Message("assistant", (*said, *given.calls)), Message("user", (*results, Text(wrong))))
     again = Request(request.system, (*request.messages, *more), request.tools, request.max_tokens)
     with suppress(ModelError):  # what was noted in the first answer stands
-        _run(toolbox, _answer(chain, desk, again, prefer=given.spec).calls)
-    return given.spec
+        mended = _answer(chain, desk, again, prefer=given.spec).calls
+        lost = _lost(toolbox, mended, _run(toolbox, mended)[0])
+    return given.spec, lost
+
+
+def _lost(toolbox: Toolbox, calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> str:
+    """What of an answer could not be kept, in words: changes past the limit, or all of it when no call was a call."""
+    full = sum(result.text == _FULL for result in results)
+    if full:
+        return f"{full} of {len(calls)} changes were not noted: at most {MAX_EFFECTS} a turn"
+    ill = [
+        r.text for call, r in zip(calls, results, strict=True) if r.is_error and _is_malformed(toolbox, call, r.text)
+    ]
+    if ill and len(ill) == len(calls) and not toolbox.table.effects:
+        return clean_line(f"nothing it noted could be used: {ill[0]}", 300)
+    return ""
+
+
+def _is_malformed(toolbox: Toolbox, call: ToolCall, said: str) -> bool:
+    """Whether a call was refused for its form: no such tool, no JSON, not the tool's arguments."""
+    return bool(call.fault) or call.name not in toolbox.tools or said.startswith(f"{call.name}: ")
 
 
 def _answer(chain: Chain, desk: Desk, request: Request, prefer: str | None) -> Round:

@@ -30,6 +30,8 @@ def read_arguments(text: str) -> tuple[dict[str, Any], str]:
         return {}, "the arguments are nested too deeply"
     if isinstance(value, str):  # some servers encode twice
         return read_arguments(value) if value.lstrip().startswith("{") else ({}, "the arguments are no JSON object")
+    if "\\ud" in text.lower():  # half a character, which no request could carry back
+        value = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
     return (value, "") if isinstance(value, dict) else ({}, "the arguments are no JSON object")
 
 

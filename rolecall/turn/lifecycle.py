@@ -34,10 +34,11 @@ from rolecall.search.searcher import Search
 from rolecall.tools.families import NARRATOR
 from rolecall.tools.toolbox import Table, Toolbox
 from rolecall.turn import context, folding, recovery, rollback, telling
-from rolecall.turn.phases import Phases
+from rolecall.turn.phases import AGAIN, Phases
 from rolecall.turn.result import Degraded, Result
 
 LONGEST_ACTION = 8000  # characters
+_SPOKEN = {"retriever": "retrieval", "sidecar": "fold"}  # layers of the desk by the names a player reads
 
 
 @dataclass(slots=True)
@@ -326,9 +327,13 @@ class _Turn:
         if isinstance(error, RoleCallError) and not error.hint:
             error.hint = f"The action is kept in {path}."
 
-    def _say_skipped(self, desk: Desk) -> None:
-        for layer, skipped in desk.skipped:
-            self._degrade(layer, skipped.reason, desk.models.get(layer, "none"))
+    def _say_skipped(self, desk: Desk, since: int = 0) -> None:
+        """Say which models were passed over, where the layer's failure was not said already."""
+        said = {one.layer for one in self.degraded}
+        for layer, skipped in desk.skipped[since:]:
+            name = _SPOKEN.get(layer, layer)
+            if name not in said:
+                self._degrade(name, skipped.reason, desk.models.get(layer, "none"))
 
     def _degrade(self, layer: str, reason: str, fallback: str) -> None:
         self.degraded.append(Degraded(layer, " ".join(reason.split()), fallback))
@@ -351,10 +356,13 @@ class _Turn:
         for layer, why, instead in failed:
             self._degrade(layer, why, instead)
         with uninterrupted(), self._after_told("scribe", "finished with the next turn"):
-            if any(layer == "scribe" for layer, _, _ in failed):
+            if any(layer == "scribe" and instead == AGAIN for layer, _, instead in failed):
                 record.note("missed", layer="scribe")
             if effects:
                 telling.save_more(record, effects)
+            if phases.caught_up:
+                record.note("caught_up", turns=phases.caught_up)
+            if effects:
                 for fault in telling.apply(self.campaign, record, effects):
                     self._degrade("writes", fault, "left out")
         begun = time.monotonic()
@@ -364,9 +372,7 @@ class _Turn:
                 phases.note_fold(folded.path, folded.covers, folded.by_hand, begun)
             if folded and folded.by_hand:
                 self._degrade("fold", folded.by_hand, "the Chronicle is made of the journal's own lines")
-        for layer, skipped in desk.skipped[before:]:
-            if not any(d.layer == layer for d in self.degraded):
-                self._degrade(layer, skipped.reason, desk.models.get(layer, "none"))
+        self._say_skipped(desk, before)
 
     def _result(
         self, turn: int, narration: Narration, effects: list[Effect], record: Record, desk: Desk, phases: Phases

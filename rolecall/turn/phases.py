@@ -30,7 +30,8 @@ from rolecall.search.searcher import Search
 from rolecall.tools.toolbox import Table
 
 BEFORE = 8.0  # seconds all that happens before the narrator may take
-MISSED = 5  # turns back that the scribe is shown again after it failed
+MISSED = 20  # turns back that are looked through for those whose scribe failed
+AGAIN, LEFT_OUT = "tried with the next turn", "the rest is left out"
 
 
 @dataclass(slots=True)
@@ -45,6 +46,7 @@ class Phases:
     feed: Feed = field(init=False)
     picks: list[Pick] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
+    caught_up: list[int] = field(default_factory=list)  # missed turns the scribe has now looked at
 
     def __post_init__(self) -> None:
         self.feed = Feed(self.campaign.root)
@@ -108,8 +110,8 @@ class Phases:
             told = pool.submit(self._historian)
             (effects, failed), (summed, unsummed) = kept.result(), told.result()
         summed = _numbered_after(effects, summed)
-        degraded = [("scribe", failed, "tried with the next turn")] if failed else []
-        degraded += [("historian", unsummed, "tried with the next turn")] if unsummed else []
+        degraded = [("scribe", failed, LEFT_OUT if effects else AGAIN)] if failed else []
+        degraded += [("historian", unsummed, AGAIN)] if unsummed else []
         for layer, made, phase, names in (
             ("scribe", effects, "post-gen", scribe.ACTIVITY),
             ("historian", summed, "summary", historian.ACTIVITY),
@@ -121,19 +123,12 @@ class Phases:
 
     def _scribe(self, action: str, prose: str, line: str) -> tuple[list[Effect], str]:
         try:
-            shown = [pick.path for pick in self.picks]
-            return scribe.remember(
-                self.sidecar,
-                self.desk,
-                self.campaign,
-                self.search,
-                self.turn,
-                action,
-                prose,
-                line,
-                shown,
-                self._missed(),
+            shown, missed = [pick.path for pick in self.picks], self._missed()[: scribe.SHOWN_AGAIN]
+            effects, why = scribe.remember(
+                self.sidecar, self.desk, self.campaign, self.search, self.turn, action, prose, line, shown, missed
             )
+            self.caught_up = [] if why and not effects else [one.turn for one in missed]
+            return effects, why
         except Exception as error:
             return [], f"{type(error).__name__}: {error}"
 
@@ -147,14 +142,16 @@ class Phases:
             return [], f"{type(error).__name__}: {error}"
 
     def _missed(self) -> list[Told]:
-        """The turns just before this one whose scribe failed, oldest first."""
+        """The turns before this one whose scribe failed and that no later one has looked at since, oldest first."""
         missed: set[int] = set()
-        for folder in reversed(records.folders(self.campaign.root)[-MISSED - 1 : -1]):
-            if not any(line["do"] == "missed" for line in records.lines(self.campaign.root, folder)):
-                break
-            missed.add(records.turn_of(folder))
-        recent = story.recent(self.campaign, MISSED + 1) if missed else ()
-        return [told for told in recent if told.turn in missed]
+        for folder in records.folders(self.campaign.root)[-MISSED - 1 : -1]:
+            for line in records.lines(self.campaign.root, folder):
+                if line["do"] == "missed":
+                    missed.add(records.turn_of(folder))
+                elif line["do"] == "caught_up":
+                    missed -= set(line["turns"])
+        told = story.recent(self.campaign, self.turn - min(missed) + 1) if missed else ()
+        return [one for one in told if one.turn in missed]
 
     def note_fold(self, path: str, covers: str, by_hand: str, begun: float) -> None:
         """A fold, for the feed."""

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rolecall.agents import narrator
+from rolecall.agents import historian, narrator
 from rolecall.agents.calls import saved_events
-from rolecall.campaign import lock, proposals, records
+from rolecall.campaign import lock, proposals, records, summaries
 from rolecall.campaign.effects import Effect, decode
 from rolecall.campaign.folder import Campaign
 from rolecall.campaign.journal import turn_id
@@ -73,13 +73,31 @@ def _recover_turn(campaign: Campaign, search: Search, folder: str) -> Recovered:
         records.set_aside(campaign.root, folder, "draft")
         return Recovered(f"{turn_id(turn)} was interrupted before it was told; its action is kept")
     told = "told" in [line["do"] for line in lines[_reopened(lines) :]]
-    faults = [] if told else telling.apply(campaign, record, effects)
+    if told:  # all of it is written but for what the helpers kept afterwards
+        effects = [decode(e) for plan in plans if plan.get("phase") == telling.AFTERWARDS for e in plan["effects"]]
+    if not any(line["do"] == "closed" or line.get("phase") == telling.AFTERWARDS for line in lines):
+        effects += _interrupted(campaign, record, turn)
+    faults = telling.apply(campaign, record, effects)
     if not told:
         record.note("told", recovered=True)
     record.note("closed", recovered=True)
     records.drop_drafts(campaign.root)
     left = f" ({'; '.join(faults)})" if faults else ""
     return Recovered(f"{turn_id(turn)} was interrupted while it was written down; it is finished{left}")
+
+
+def _interrupted(campaign: Campaign, record: Record, turn: int) -> list[Effect]:
+    """What the helpers had begun: the historian's finished work is kept, the rest is done with the next turn."""
+    record.note("missed", layer="scribe")
+    memory = campaign.settings.memory
+    notes = summaries.notes(campaign.root, record.folder)
+    if not notes and historian.due(campaign, turn, memory["historian_every"]):
+        first, last = historian.stretch(campaign, turn, memory)
+        record.note(summaries.NOTE, first=first, last=last, why="interrupted", effects=[])
+    effects = [decode(effect) for note in notes[-1:] for effect in note.get("effects", ())]
+    if effects:
+        telling.save_more(record, effects)
+    return effects
 
 
 def _reopened(lines: list[dict]) -> int:

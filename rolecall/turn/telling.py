@@ -32,6 +32,7 @@ REASONS = {  # why the narrator wrote what it wrote
     "proposal": "for the writer to decide",
 }
 _PASSES = 3  # times the effects of a file are written while an editor keeps saving over them
+AFTERWARDS = "afterwards"  # the plan of what the helpers keep once the turn is told
 CUT_MARK = "<!-- cut short: {why} -->"
 
 
@@ -83,7 +84,7 @@ def save_plan(record: Record, effects: list[Effect], narration: Narration) -> No
 
 def save_more(record: Record, effects: list[Effect]) -> None:
     """Note what the helpers want to keep after the turn was told: it belongs to the same answer, and goes with its swipe."""
-    record.note("plan", effects=[encode(e) for e in effects], phase="afterwards")
+    record.note("plan", effects=[encode(e) for e in effects], phase=AFTERWARDS)
 
 
 def apply(campaign: Campaign, record: Record, effects: list[Effect]) -> list[str]:

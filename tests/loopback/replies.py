@@ -64,6 +64,11 @@ def tool_texts(reply: Reply) -> list[tuple[str, str]]:
     return [(name, args if isinstance(args, str) else json.dumps(args)) for name, args in reply.tools]
 
 
+def _size(reply: Reply) -> int:
+    """Characters of a tool's arguments that are sent at once."""
+    return 15 if reply.chunk <= 40 else reply.chunk
+
+
 def anthropic_usage(reply: Reply, prompt: int) -> dict[str, Any]:
     """The counts of the Messages API."""
     counts = {"input_tokens": prompt // 4, "output_tokens": len(reply.text) // 4 + 1}
@@ -108,7 +113,7 @@ def anthropic_stream(reply: Reply, body: dict[str, Any], number: int, prompt: in
         yield sse('{"type": "content_block_delta", "del', "content_block_delta")
     for number_of_tool, (name, text) in enumerate(tool_texts(reply)):
         block = {"type": "tool_use", "id": f"toolu_{number:06d}_{number_of_tool}", "name": name, "input": {}}
-        yield from _anthropic_block(index, block, "input_json_delta", "partial_json", list(pieces(text, 15)))
+        yield from _anthropic_block(index, block, "input_json_delta", "partial_json", list(pieces(text, _size(reply))))
         index += 1
     if reply.finish:
         delta = {"stop_reason": anthropic_stop(reply), "stop_sequence": None}
@@ -190,7 +195,7 @@ def _openai_fragments(reply: Reply, index: int, id: str, name: str, text: str) -
     place = {} if reply.odd == "no-index" else {"index": 0 if reply.odd == "same-index" else index}
     again = {"name": name} if reply.odd == "repeated-name" else {}
     yield {**place, "id": id, "type": "function", "function": {"name": name, "arguments": ""}}
-    for part in pieces(text, 15):
+    for part in pieces(text, _size(reply)):
         yield {**place, "function": {**again, "arguments": part}}
 
 
