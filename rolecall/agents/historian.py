@@ -334,7 +334,7 @@ class _Plan:
         self.effects += [replace(effect, phase=PHASE, model=self.model) for effect in proposed]
 
 
-_TURNS = re.compile(r"^(?:[-*+#>\s]|~~|\(?T\d{4,}(?:\s*[-–]\s*T\d{4,})?\)?\s*[:.]?)+")
+_TURNS = re.compile(r"^(?:[-*+#>\s]|~~|\(?T\d{4,9}(?:\s*[-–]\s*T\d{4,9})?\)?\s*[:.]?)+")
 
 
 def _summary(text: str) -> str:

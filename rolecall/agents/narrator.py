@@ -6,6 +6,7 @@ leaves the campaign as it was. The same reading of answers serves the live loop 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
@@ -47,6 +48,7 @@ class Teller:
     spec: str = ""
     continued: bool = False
     urged: bool = False
+    patient: bool = True  # a small model is not asked to go on: it begins anew, in the middle of a sentence
 
     @property
     def prose(self) -> str:
@@ -64,6 +66,9 @@ class Teller:
             return (mine,) if self.rounds < MAX_ROUNDS else None
         if given.calls and given.stop.reason != "refusal":
             return self._after_tools(given, mine, results)
+        if given.stop.reason == "max_tokens" and not self.patient and self.parts:
+            self.parts[-1] = _to_a_sentence_end(self.parts[-1])
+            return None
         if given.stop.reason in ("cut", "max_tokens", "context_full") and self.prose and not self.continued:
             self.continued = True
             return (mine, Message("user", (Text(cut_text or "Go on from the very last character."),)))
@@ -94,6 +99,12 @@ class Teller:
             self.parts.append(text)
 
 
+def _to_a_sentence_end(text: str) -> str:
+    """The text up to its last whole sentence; the text itself when it has none."""
+    ends = list(re.finditer(r"[.!?…。！？][\"'”’»)]*(?=\s|$)", text))
+    return text[: ends[-1].end()] if ends else text
+
+
 def _said(given: Round) -> Message:
     text = (Text(given.text.rstrip()),) if given.text.strip() else ()
     return Message("assistant", (*text, *given.calls))
@@ -115,14 +126,21 @@ def narrate(
     teller = Teller(toolbox)
     added: tuple[Message, ...] = ()
     cut = ""
+
+    def measured(profile: Profile) -> Request:
+        teller.patient = profile.helpers or profile.tools
+        return make_request(profile)
+
     given: list[Event] = []
     try:
         while True:
             given = []
-            for event in _ask(chain, desk, make_request, added, teller):
+            gap = _gap(teller)
+            for event in _ask(chain, desk, measured, added, teller):
                 given.append(event)
                 if isinstance(event, TextDelta):
-                    on_text(_gap(teller, given) + event.text)
+                    on_text(gap + event.text)
+                    gap = ""
             answer = read_round(given)
             more = teller.take(answer, cut_text)
             if more is None:
@@ -157,10 +175,9 @@ def _ask(
     return desk.stream("narrator", chain, build, prefer=teller.spec or None, may_be_blank=bool(teller.prose))
 
 
-def _gap(teller: Teller, given: list[Event]) -> str:
+def _gap(teller: Teller) -> str:
     """A blank line between the prose of two rounds, shown before the first words of the second."""
-    first = sum(isinstance(e, TextDelta) for e in given) == 1
-    return "\n\n" if first and teller.parts and not teller.continued else ""
+    return "\n\n" if teller.parts and not teller.continued else ""
 
 
 def _keep_what_was_said(teller: Teller, given: list[Event]) -> None:

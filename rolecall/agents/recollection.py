@@ -41,7 +41,7 @@ LEAST = 3.5  # an action of one word asks for nothing if more than every thirtie
 LEAST_SHARE = 0.9  # of what a word of one turn says: the same in a short story
 ALIKE = 2  # pieces that tell the same sentence (`I wait.`)
 
-_HEADING = re.compile(r"^## T(\d{4,})\b[^\n]*\n", re.M)
+_HEADING = re.compile(r"^## T(\d{4,9})\b[^\n]*\n", re.M)
 _STRUCTURE = re.compile(r"^ {0,3}(?:#{1,6}(?:\s|$)|=+[ \t]*$|-+[ \t]*$|```|~~~)", re.M)
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _QUOTE = re.compile(r"^> ?", re.M)

@@ -191,11 +191,11 @@ class Standing:
 
 
 _DIED_THEN = re.compile(
-    r"(?:T\d{4,}\s+)?(?:Died|Drowned|(?:Was )?(?:killed|murdered|slain|executed|hanged|beheaded)(?: by\b| in\b| at\b|\.|$)|Fell dead)",
+    r"(?:T\d{4,9}\s+)?(?:Died|Drowned|(?:Was )?(?:killed|murdered|slain|executed|hanged|beheaded)(?: by\b| in\b| at\b|\.|$)|Fell dead)",
     re.I,
 )
 _DEATH_LINE = re.compile(
-    r"^- T(\d{4,})[ \t]+(.*\b(?:died|drowned|perished|dead|killed|slew|slain|murdered|executed|hanged|beheaded|death|buried)\b.*)$",
+    r"^- T(\d{4,9})[ \t]+(.*\b(?:died|drowned|perished|dead|killed|slew|slain|murdered|executed|hanged|beheaded|death|buried)\b.*)$",
     re.M,
 )
 

@@ -17,7 +17,7 @@ from rolecall.campaign.settings import KNOWN, SETTINGS_FILE
 from rolecall.errors import DocumentError, Malformed, StorageError, Unclear
 
 _MARKER = re.compile(rb"^(?:<{7} |>{7} )", re.M)  # not the row of `=` between them: that may underline a heading
-_JOURNAL_LINE = re.compile(rb"^- T\d{4,}(?:[ \t]|\r?$)", re.M)
+_JOURNAL_LINE = re.compile(rb"^- T\d{4,9}(?:[ \t]|\r?$)", re.M)
 _WRITTEN = (journal.HEADING, effects.PROMISES, effects.HISTORY, arcs.TRAIL, summaries.HEADING)
 
 

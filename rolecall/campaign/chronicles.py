@@ -20,7 +20,7 @@ from rolecall.campaign.text import clean_prose
 from rolecall.errors import Malformed
 
 FOLDER = "chronicles"
-_COVERS = re.compile(r"T(\d{4,})\s*[-–]\s*T(\d{4,})$|T(\d{4,})$")
+_COVERS = re.compile(r"T(\d{4,9})\s*[-–]\s*T(\d{4,9})$|T(\d{4,9})$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def paths(campaign: Campaign) -> list[tuple[int, str]]:
 def numbered(campaign: Campaign, folder: str) -> list[tuple[int, str]]:
     """(number, path) of the Markdown files of a folder whose names begin with a number, in that order; no conflict copies."""
     listed = campaign.names(folder) if (campaign.root / folder).is_dir() else []
-    named = [(re.match(r"\d+", path.rpartition("/")[2]), path) for path in listed if counts(path)]
+    named = [(re.match(r"\d{1,9}(?!\d)", path.rpartition("/")[2]), path) for path in listed if counts(path)]
     return sorted((int(match[0]), path) for match, path in named if match)
 
 
@@ -75,7 +75,7 @@ def read(campaign: Campaign, path: str) -> Chronicle:
     """One Chronicle; Malformed when its `covers` cannot be read."""
     document = campaign.document(path)
     first, last = covers_of(document)
-    number = int(re.match(r"\d+", PurePosixPath(path).name)[0])
+    number = int(re.match(r"\d{1,9}(?!\d)", PurePosixPath(path).name)[0])
     return Chronicle(path, number, first, last, document.text("seal"), seal_of(document), _lines(document))
 
 

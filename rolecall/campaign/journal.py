@@ -14,8 +14,8 @@ from rolecall.campaign.documents import Document
 from rolecall.errors import Malformed
 
 HEADING = "Journal"
-_LINE = re.compile(rb"^- T(\d{4,})(?:[ \t]+(.*?))?[ \t]*\r?\n?$", re.S)
-_TURN = re.compile(r"T(\d{4,})")
+_LINE = re.compile(rb"^- T(\d{4,9})(?:[ \t]+(.*?))?[ \t]*\r?\n?$", re.S)
+_TURN = re.compile(r"T(\d{4,9})(?!\d)")
 
 
 def turn_id(number: int) -> str:

@@ -36,6 +36,9 @@ def taken_back(current: bytes | None, write: dict, after: bytes | None) -> Rever
     """`current` without what `write` (a line of a record) did. `after` is the file as the write left it, where it is kept."""
     if current is None:
         return Reversal(None)  # the writer removed the file; there is nothing to take out of it
+    if after is not None and current != after and _unix(current) == _unix(after):
+        before = _unix(records.unsplice(after, write))  # only the line ends were changed
+        return Reversal(None if write.get("made") else before.replace(b"\n", b"\r\n") if b"\r\n" in current else before)
     if files.sha256(current) == write["after"]:
         return Reversal(None if write.get("made") else records.unsplice(current, write))
     if files.sha256(current) == write["before"] and not write.get("made"):
@@ -100,6 +103,10 @@ def _lifted(current: bytes, write: dict, after: bytes | None) -> bytes | None:
         return None
     place = min(places, key=lambda p: abs(p - at))
     return current[:place] + old + current[place + len(new) :]
+
+
+def _unix(data: bytes) -> bytes:
+    return data.replace(b"\r\n", b"\n")
 
 
 def _whole_lines(write: dict, after: bytes | None) -> tuple[bytes, bytes, int]:

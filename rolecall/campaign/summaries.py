@@ -27,11 +27,11 @@ HEADING = "Summaries"
 NOTE = "historian"  # the line of a turn's record that says what the historian did
 ADD, REVISE, RETIRE = "summary", "summary_revised", "summary_retired"
 
-_RANGE = r"T(\d{4,})[ \t]*[-–][ \t]*T(\d{4,})"
+_RANGE = r"T(\d{4,9})[ \t]*[-–][ \t]*T(\d{4,9})"
 _ITEM = re.compile(rf"[-*+][ \t]+(~~)?({_RANGE}\b[ \t]*(.*))", re.S)
 _SHOWN = re.compile(rf"^[ \t]*(?:[-*+][ \t]+)?{_RANGE}\b[^\n]*\n?", re.M)
-_SECTION = re.compile(r"^## T(\d{4,})\b", re.M)
-_LISTED = re.compile(r"\s*(?:[-*+][ \t]+)?T(\d{4,})\b(?![ \t]*[-–][ \t]*T\d)")
+_SECTION = re.compile(r"^## T(\d{4,9})\b", re.M)
+_LISTED = re.compile(r"\s*(?:[-*+][ \t]+)?T(\d{4,9})\b(?![ \t]*[-–][ \t]*T\d)")
 
 
 # -- reading

@@ -32,7 +32,7 @@ def why_command(ctx: click.Context, place: str, secrets: bool, as_json: bool) ->
     from rolecall.turn import provenance
 
     campaign = reading(ctx)
-    found = re.fullmatch(r"(.+?):(\d+)", place)
+    found = re.fullmatch(r"(.+?):(\d{1,9})", place)
     path, line = (found[1], int(found[2])) if found else (place, None)
     origins = provenance.why(campaign, _inside(campaign.root, path), line, with_secrets=secrets)
     if as_json:

@@ -39,6 +39,13 @@ COMMANDS = {
 }
 
 
+def folder_of(ctx: click.Context, _: click.Parameter, value: str | None) -> Path | None:
+    """A folder that was named; an empty name (an unset variable of a shell) is no folder."""
+    if value is not None and (not value.strip() or "\0" in value):
+        raise click.BadParameter("name a folder.", ctx=ctx)
+    return Path(value) if value is not None else None
+
+
 class Commands(click.Group):
     """The group: commands by name, help without imports, a suggestion for a mistyped one."""
 
@@ -79,7 +86,7 @@ class Commands(click.Group):
     "-C",
     "folder",
     metavar="DIR",
-    type=click.Path(path_type=Path),
+    callback=folder_of,
     help="The campaign; else the nearest one at or above here.",
 )
 @click.version_option(__version__, "--version", message="rolecall %(version)s")
@@ -97,6 +104,17 @@ def cli(ctx: click.Context, folder: Path | None) -> None:
 def main() -> None:
     """Run the command; whatever goes wrong is one line on stderr and an exit code: 1 failed, 2 usage, 130 stopped."""
     _text_streams()
+    code = _run()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:  # a full disk behind a redirection, or a reader that has gone
+            code = code or 1
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    sys.exit(code)
+
+
+def _run() -> int:
     try:
         code = cli.main(standalone_mode=False)
     except click.exceptions.Abort:
@@ -107,11 +125,10 @@ def main() -> None:
         error.show()
         code = error.exit_code
     except BrokenPipeError:
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - the reader has gone; nothing more to say to it
-        code = 1
+        code = 1  # the reader has gone; nothing more to say to it
     except Exception as error:
         code = _explain(error)
-    sys.exit(code if isinstance(code, int) else 0)
+    return code if isinstance(code, int) else 0
 
 
 def _explain(error: Exception) -> int:
@@ -130,15 +147,23 @@ def _explain(error: Exception) -> int:
 
 
 def _fail(what: str, code: int, hint: str | None = None) -> int:
-    click.secho("Error: ", fg="red", err=True, nl=False)
-    click.echo(what, err=True)
-    if hint:
-        click.echo(f"Hint: {hint}", err=True)
+    from rolecall.campaign.text import clean
+
+    try:
+        click.secho("Error: ", fg="red", err=True, nl=False)
+        click.echo(clean(what), err=True)
+        if hint:
+            click.echo(f"Hint: {clean(hint)}", err=True)
+    except OSError:
+        pass  # nobody can be told
     return code
 
 
 def _text_streams() -> None:
     """UTF-8 out, whatever the locale: a name in any script must be printable into a pipe."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:  # closed by whoever started us
+            setattr(sys, name, open(os.devnull, "w" if number else "r"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")

@@ -26,7 +26,7 @@ model_option = click.option(
 )
 wait_option = click.option(
     "--wait",
-    type=click.FloatRange(0),
+    type=click.FloatRange(0, 86_400),
     default=10.0,
     show_default=True,
     metavar="SECONDS",
@@ -131,7 +131,7 @@ def printable(text: str) -> str:
 
 def game_of(ctx: click.Context, command: str, models: tuple[str, ...], wait: float):  # -> Game
     """The game for a command that plays."""
-    from rolecall.turn.lifecycle import Game
+    from rolecall.turn.game import Game
 
     return Game(root_of(ctx), command=f"rolecall {command}", models=models, environ=dict(os.environ), wait=wait)
 

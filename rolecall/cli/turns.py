@@ -37,6 +37,9 @@ def turn_command(ctx: click.Context, action: str, models: tuple[str, ...], wait:
         return
     for degraded in result.degraded:
         note(f"{degraded.layer}: {degraded.reason} → {degraded.fallback}")
+    if stream.failed:
+        note(f"The prose could not be shown ({stream.failed.strerror}); it is told in the story.")
+        ctx.exit(1)
 
 
 @click.command("play")

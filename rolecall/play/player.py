@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 
 import click
 
 from rolecall.campaign import records
 from rolecall.campaign.folder import Campaign
+from rolecall.campaign.journal import turn_id
 from rolecall.campaign.text import clean
 from rolecall.errors import ModelError, RoleCallError
 from rolecall.play import views
 from rolecall.play.stream import Stream
-from rolecall.turn.lifecycle import Game, Listener
+from rolecall.turn.game import Game
+from rolecall.turn.lifecycle import Listener
+from rolecall.turn.result import Result
 
 _HELP = """What you type is what your character does or says. Beside that:
   /status          where the story stands
   /show NAME       an entry
   /search WORDS    what the campaign knows
+  /swipe           another answer to the last turn
+  /undo            take the last turn back
   /again           try the action again that could not be told
   /help            this
   /quit            leave (or Ctrl-D)
@@ -31,12 +37,17 @@ class Player:
     def __init__(self, game: Game) -> None:
         self.game = game
         self.terminal = sys.stdin.isatty()
+        if self.terminal:
+            with suppress(ImportError):
+                import readline  # noqa: F401 - arrow keys and a history for `input`
         self.failed = False
         self._commands: dict[str, Callable[[str], None]] = {
             "/status": lambda _: self._say(views.status_lines(self._campaign(), self._search())),
             "/show": self._show,
             "/search": self._find,
             "/again": self._again,
+            "/swipe": self._swipe,
+            "/undo": self._undo,
             "/help": lambda _: click.echo(_HELP, err=True),
         }
 
@@ -56,8 +67,9 @@ class Player:
         self._quiet(f"{campaign.settings.name or campaign.root.name} · {self._model(campaign)}")
         if not self.terminal:
             return
-        for line in views.opening_lines(campaign):
-            click.echo(line)
+        stream = Stream(sys.stdout)
+        stream.write(views.opening_text(campaign))
+        stream.end()
         if kept := records.draft(campaign.root):
             self._quiet(f"An action could not be told last time: {kept[1]!r}. /again tries it.")
         self._quiet("Type what you do. /help for the rest.")
@@ -69,7 +81,7 @@ class Player:
         except ModelError as error:
             return str(error)
         profile = chain.profile() if chain else None
-        return f"narrated by {profile.spec}" if profile else "no narrator"
+        return f"narrated by {profile.spec}" if profile else "no narrator; `rolecall models` says what is missing"
 
     def _read(self) -> str | None:
         if not self.terminal:
@@ -93,9 +105,9 @@ class Player:
         except RoleCallError as error:
             self.failed = True
             click.secho("Error: ", fg="red", err=True, nl=False)
-            click.echo(str(error), err=True)
+            click.echo(clean(str(error)), err=True)
             if error.hint:
-                click.echo(f"Hint: {error.hint}", err=True)
+                click.echo(f"Hint: {clean(error.hint)}", err=True)
 
     def _do(self, line: str) -> None:
         if not line.startswith("/"):
@@ -114,11 +126,14 @@ class Player:
         command(rest.strip())
 
     def _tell(self, action: str) -> None:
+        self._told(lambda listener: self.game.tell(action, listener))
+
+    def _told(self, tell: Callable[[Listener], Result]) -> None:
         stream = Stream(sys.stdout)
         if self.terminal:
             click.echo()
         try:
-            result = self.game.tell(action, Listener(text=stream.write, note=self._quiet))
+            result = tell(Listener(text=stream.write, note=self._quiet))
         finally:
             stream.end()
         if not self.terminal:
@@ -128,6 +143,17 @@ class Player:
             self._quiet(f"TV: {result.pulse}")
         for degraded in result.degraded:
             self._quiet(f"{degraded.layer}: {degraded.reason} → {degraded.fallback}")
+
+    def _swipe(self, _: str) -> None:
+        self._told(self.game.swipe)
+
+    def _undo(self, _: str) -> None:
+        for undone in self.game.undo(Listener(note=self._quiet)):
+            self._quiet(
+                f"{turn_id(undone.turn)} is taken back: {undone.action.splitlines()[0] if undone.action else ''}"
+            )
+            for path, clash in undone.clashes:
+                self._quiet(f"{path}:{clash.line}: you changed this too; your words stay.")
 
     def _again(self, _: str) -> None:
         kept = records.draft(self.game.root)

@@ -11,7 +11,9 @@ WIDEST = 100  # columns of prose on a wide terminal
 
 
 class Stream:
-    """Writes pieces of prose to a stream. On a terminal lines are broken between words; in a pipe nothing is changed."""
+    """Writes pieces of prose to a stream; a stream that fails is written to no more, and never fails the turn behind it.
+
+    On a terminal lines are broken between words; in a pipe nothing is changed."""
 
     def __init__(self, out: TextIO, width: int | None = None) -> None:
         self._out = out
@@ -21,24 +23,39 @@ class Stream:
         self._column = 0
         self._word = ""
         self.wrote = False
+        self.failed: OSError | None = None  # the reader has gone, or the disk behind a redirection is full
 
     def write(self, piece: str) -> None:
         """Print a piece of text."""
         piece = _UNPRINTABLE.sub("", piece)
         self.wrote = self.wrote or bool(piece)
         if not self._width:
-            self._out.write(piece)
+            self._put(piece)
         else:
             for part in re.split(r"(\s)", piece):
                 self._wrapped(part)
-        self._out.flush()
+        self._flush()
+
+    def _put(self, text: str) -> None:
+        if self.failed is None:
+            try:
+                self._out.write(text)
+            except OSError as error:
+                self.failed = error
+
+    def _flush(self) -> None:
+        if self.failed is None:
+            try:
+                self._out.flush()
+            except OSError as error:
+                self.failed = error
 
     def end(self) -> None:
         """The text is over: print what is held back, and a line end when something was written."""
         self._put_word()
         if self.wrote:
-            self._out.write("\n")
-            self._out.flush()
+            self._put("\n")
+            self._flush()
         self._column, self.wrote = 0, False
 
     def _wrapped(self, part: str) -> None:
@@ -49,18 +66,18 @@ class Stream:
             return
         self._put_word()
         if part == "\n":
-            self._out.write("\n")
+            self._put("\n")
             self._column = 0
         elif self._column:
-            self._out.write(" ")
+            self._put(" ")
             self._column += 1
 
     def _put_word(self) -> None:
         if not self._word:
             return
         if self._column and self._column + len(self._word) > self._width:
-            self._out.write("\n")
+            self._put("\n")
             self._column = 0
-        self._out.write(self._word)
+        self._put(self._word)
         self._column += len(self._word)
         self._word = ""

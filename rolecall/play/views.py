@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 from rolecall.campaign import arcs, chronicles, journal, proposals, records, secrets, story, views
 from rolecall.campaign.documents import Document, parse
 from rolecall.campaign.effects import promises_of
 from rolecall.campaign.folder import CONFLICT_COPY, Campaign
 from rolecall.campaign.journal import turn_id
 from rolecall.campaign.kinds import STATE_FILE
-from rolecall.errors import DocumentError, UnknownName
+from rolecall.campaign.text import slug
+from rolecall.errors import DocumentError, StorageError, UnknownName
 from rolecall.search.catalogue import Entry
 from rolecall.search.searcher import Hit, Search
-
-OPENING = 12  # lines of the last turn or the opening scene that `play` shows
 
 
 def status(campaign: Campaign, search: Search, *, with_secrets: bool = False) -> dict:
@@ -70,8 +71,12 @@ def _arcs(campaign: Campaign, search: Search, with_secrets: bool) -> list[dict]:
     return found
 
 
+def _broken(entry: Entry) -> str:
+    return entry.broken if entry.broken.startswith(entry.path) else f"{entry.path}: {entry.broken}"
+
+
 def _warnings(campaign: Campaign, search: Search) -> list[str]:
-    found = [f"{path}: {entry.broken}" for path, entry in sorted(search.catalogue.items()) if entry.broken]
+    found = [_broken(entry) for _, entry in sorted(search.catalogue.items()) if entry.broken]
     found += [
         f"{path}: a conflict copy" for path, _ in campaign.walk() if CONFLICT_COPY.search(path.rsplit("/", 1)[-1])
     ]
@@ -108,14 +113,22 @@ def status_lines(campaign: Campaign, search: Search, *, with_secrets: bool = Fal
     return lines + [f"Warning: {warning}" for warning in now["warnings"]]
 
 
-def opening_lines(campaign: Campaign) -> list[str]:
-    """What `play` shows first: the last turn's end, or before the first turn the opening scene."""
+def opening_text(campaign: Campaign) -> str:
+    """What `play` shows first: the last turn, or before the first turn the opening scene."""
     told = story.recent(campaign, 1)
     if told:
-        return ["", f"{turn_id(told[0].turn)}  > {told[0].action}", "", *told[0].prose.splitlines()[-OPENING:]]
+        return _plain(f"\n{turn_id(told[0].turn)}  > {told[0].action}\n\n{told[0].prose}")
     state = campaign.document(STATE_FILE)
     first = secrets.open_sections(state)[0].text.strip() if state.sections else ""
-    return ["", *(first or state.text("scene")).splitlines()[:OPENING]]
+    return _plain("\n" + (first or state.text("scene")))
+
+
+def _plain(markdown: str) -> str:
+    """Prose for a terminal: paragraphs on one line each (the terminal breaks them), links and comments without their marks."""
+    text = re.sub(r"<!--.*?-->", "", markdown, flags=re.S)
+    text = re.sub(r"\[\[(?:[^\]|]*\|)?([^\]]*)\]\]", r"\1", text)
+    text = re.sub(r"(?<!\*)\*([^*\n]+)\*(?!\*)", r"\1", text)
+    return re.sub(r"(?<!\n)\n(?!\n)", " ", text.strip("\n"))
 
 
 def find(search: Search, name: str, *, with_secrets: bool = False) -> Entry:
@@ -136,6 +149,11 @@ def find(search: Search, name: str, *, with_secrets: bool = False) -> Entry:
     if found:
         where = ", ".join(e.path for e in found)
         raise UnknownName(f"{name!r} is the name of {len(found)} entries ({where})", remedy="name one by its path")
+    broken = next((e for p, e in catalogue.items() if e.broken and p.rsplit("/", 1)[-1][:-3] == slug(wanted)), None)
+    if broken:
+        raise UnknownName(
+            f"{name!r} is out of the game until it is mended ({_broken(broken)})", remedy="mend that line"
+        )
     near = search.suggestions(wanted, secrets=with_secrets)[:3]
     remedy = f"did you mean {' or '.join(near)}?" if near else "`rolecall list` shows what there is"
     raise UnknownName(f"no entry is named {name!r}", remedy=remedy)
@@ -164,8 +182,8 @@ def rows(
             continue
         try:
             fields = campaign.document(path).fields
-        except DocumentError:
-            continue
+        except (DocumentError, StorageError):
+            continue  # `check` tells of it
         fields = fields if with_secrets else secrets.open_fields(fields)
         if all(_holds(fields.get(key, ""), value) for key, value in where):
             found.append({"path": path, "kind": entry.kind, "name": entry.name, "fields": fields})

@@ -9,35 +9,31 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 
 from rolecall.agents import afterwork, continuity, narrator
 from rolecall.agents.calls import Desk
 from rolecall.agents.narrator import Narration
-from rolecall.campaign import chronicles, journal, lock, records, story
+from rolecall.campaign import chronicles, journal, records, story
 from rolecall.campaign.documents import Document
 from rolecall.campaign.effects import Effect, promises_of
-from rolecall.campaign.folder import Campaign, open_campaign
+from rolecall.campaign.folder import Campaign
 from rolecall.campaign.journal import turn_id
 from rolecall.campaign.kinds import STATE_FILE
 from rolecall.campaign.records import Record
-from rolecall.campaign.text import blemishes, clean
-from rolecall.errors import ModelError, ModelSettings, RoleCallError, TurnError
-from rolecall.models.chain import Chain, Models
+from rolecall.errors import ModelError, RoleCallError, StorageError
+from rolecall.models.chain import Chain
 from rolecall.models.messages import Request
 from rolecall.models.provider import Profile
-from rolecall.models.roles import chains_for
 from rolecall.search.searcher import Search
 from rolecall.tools.families import NARRATOR
 from rolecall.tools.toolbox import Table, Toolbox
-from rolecall.turn import context, folding, recovery, rollback, telling
+from rolecall.turn import context, folding, telling
 from rolecall.turn.phases import AGAIN, Phases
 from rolecall.turn.result import Degraded, Result
 
-LONGEST_ACTION = 8000  # characters
 _SPOKEN = {"retriever": "retrieval", "sidecar": "fold"}  # layers of the desk by the names a player reads
 
 
@@ -49,145 +45,6 @@ class Listener:
     note: Callable[[str], None] = lambda _: None
 
 
-@dataclass(slots=True)
-class Game:
-    """A campaign being played: its folder, the models of this session, the search that is kept open between turns."""
-
-    root: Path
-    command: str = "turn"
-    models: Sequence[str] = ()
-    environ: Mapping[str, str] = field(default_factory=dict)
-    wait: float = lock.WAIT
-    _shared: Models | None = None
-    _search: Search | None = None
-    _upkeep: threading.Thread | None = None
-
-    def campaign(self) -> Campaign:
-        """The campaign, its settings read afresh: the writer may have changed them since the last turn."""
-        return open_campaign(self.root, here_only=True)
-
-    def search(self, campaign: Campaign) -> Search:
-        """The search of this session, for the campaign as it is now."""
-        if self._search is None or self._search.campaign.settings.language != campaign.settings.language:
-            self._search = Search(campaign)
-        return self._search
-
-    def chains(self, campaign: Campaign) -> dict[str, Chain | None]:
-        """A chain per role, from the settings and this session's `--model`."""
-        if self._shared is None:
-            self._shared = Models(self.environ)
-        settings = campaign.settings
-        wanted = {role: _rooted(self.root, spec) for role, spec in settings.models.items()}
-        return chains_for(wanted, self.models, self.environ, timeouts=settings.timeouts, models=self._shared)
-
-    def tell(self, action: str, listener: Listener) -> Result:
-        """Tell one turn. Raises RoleCallError (the action is kept then), or KeyboardInterrupt before a word was said."""
-        action, said = _cleaned_action(action)
-        self.settle()
-        with self._writing(listener) as (campaign, search):
-            if said:
-                listener.note(f"Taken out of the action: {said}")
-            chains = self.chains(campaign)
-            if chains["narrator"] is None:
-                raise ModelSettings(
-                    "the narrator is off", path="rolecall.yaml", remedy="name a model for it, or give --model"
-                )
-            return _Turn(campaign, search, chains, listener).tell(action)
-
-    def recover(self, listener: Listener) -> None:
-        """Put right what an interrupted command left, and nothing else."""
-        with self._writing(listener):
-            return
-
-    def swipe(self, listener: Listener) -> Result:
-        """Another answer to the last turn: its own changes are taken back and the same action is told again.
-
-        Raises what `tell` raises; the answer before it stands again then.
-        """
-        self.settle()
-        with self._writing(listener) as (campaign, search):
-            chains = self.chains(campaign)
-            turn, action, number = rollback.begin_swipe(campaign)
-            try:
-                result = _Turn(campaign, search, chains, listener).tell(action, turn=turn, swipe=number)
-            except BaseException as error:
-                rollback.recover(campaign)
-                if isinstance(error, RoleCallError):
-                    error.hint = f"The answer before it stands again ({turn_id(turn)})."
-                raise
-            rollback.end_swipe(campaign)
-            return result
-
-    def switch(self, wanted: int, listener: Listener) -> int:
-        """Put an answer that was had already in the place of the current one; the turn's number. No model is asked."""
-        self.settle()
-        with self._writing(listener) as (campaign, _):
-            return rollback.switch(campaign, wanted)
-
-    def undo(self, listener: Listener, *, count: int = 1, turn: int = 0) -> list[rollback.Undone]:
-        """Take back the last `count` turns, or one turn whose later ones stay."""
-        self.settle()
-        with self._writing(listener) as (campaign, _):
-            turns = [turn] if turn else rollback.last_turns(campaign, count)
-            return [rollback.undo(campaign, number) for number in turns]
-
-    @contextmanager
-    def _writing(self, listener: Listener) -> Iterator[tuple[Campaign, Search]]:
-        """The campaign under its lock, what a crash left put right first."""
-        with lock.hold(self.root, self.command, wait=self.wait):
-            campaign = self.campaign()
-            search = self.search(campaign)
-            for put_right in recovery.recover(campaign, search):
-                listener.note(put_right.what)
-            yield campaign, search
-
-    def keep_current(self) -> None:
-        """Index what the last turn wrote while the player reads it; the next turn waits for the rest of that, if any."""
-        if self._search is not None and self._upkeep is None:
-            self._upkeep = threading.Thread(target=self._refresh, name="index", daemon=True)
-            self._upkeep.start()
-
-    def _refresh(self) -> None:
-        with suppress(RoleCallError):  # the next command looks again, and tells
-            self._search.refresh()
-
-    def settle(self) -> None:
-        """Wait for `keep_current` to be done."""
-        if self._upkeep is not None:
-            self._upkeep.join()
-            self._upkeep = None
-
-    def fold(self, names_of: Callable[[Search], list[str]] = telling.known_names) -> folding.Folded | None:
-        """Fold on demand, under the lock."""
-        with self._writing(Listener()) as (campaign, search):
-            search.refresh()
-            try:
-                chain = self.chains(campaign)["sidecar"]
-            except ModelSettings:
-                chain = None  # a fold never needs a model
-            return folding.fold(campaign, chain, lambda: names_of(search), asked=True)
-
-
-def _rooted(root: Path, spec: object) -> object:
-    """File specs of the settings are relative to the campaign, wherever the command runs."""
-    if isinstance(spec, list):
-        return [_rooted(root, one) for one in spec]
-    for scheme in ("scripted:", "gguf:"):
-        if isinstance(spec, str) and spec.startswith(scheme) and not spec.startswith(f"{scheme}~"):
-            return scheme + str(root / spec.removeprefix(scheme))
-    return spec
-
-
-def _cleaned_action(action: str) -> tuple[str, str]:
-    said = ", ".join(blemishes(action))
-    action = "\n".join(line.rstrip() for line in clean(action).strip().split("\n"))
-    if not action:
-        raise TurnError("the action is empty", remedy="say what your character does")
-    if len(action) > LONGEST_ACTION:
-        raise TurnError(f"the action is longer than {LONGEST_ACTION} characters", remedy="say it in fewer words")
-    return action, said
-
-
 def next_turn(campaign: Campaign, state: Document) -> int:
     """One past the last turn that the Journal, the Chronicles or the story knows of."""
     lines = journal.lines_of(state)
@@ -196,7 +53,7 @@ def next_turn(campaign: Campaign, state: Document) -> int:
     return max(known) + 1
 
 
-class _Turn:
+class Turn:
     """One turn under way."""
 
     def __init__(self, campaign: Campaign, search: Search, chains: dict, listener: Listener) -> None:
@@ -208,6 +65,7 @@ class _Turn:
         self.search.refresh()
         if self.search.partial:
             self._degrade("search", "the index cannot be used", "names are matched on the files")
+        self._say_withheld()
         state = self._state()
         turn = turn or next_turn(self.campaign, state)
         record = records.begin(self.campaign.root, turn, action, swipe=swipe)
@@ -260,9 +118,25 @@ class _Turn:
         except RoleCallError as error:
             self._degrade(layer, str(error), fallback)
 
+    def _say_withheld(self) -> None:
+        """An entry that cannot be read is out of the game until it is mended: the writer should hear of it."""
+        broken = [entry.broken for entry in self.search.catalogue.values() if entry.broken]
+        if broken:
+            more = f" (and {len(broken) - 1} more; `rolecall check` lists them)" if len(broken) > 1 else ""
+            self.listener.note(f"Withheld from the story until it is mended: {broken[0]}{more}")
+
     def _state(self) -> Document:
         """The Campaign State, its Journal folded first when it is past its limit (a long line, a hand edit)."""
+        if not self.campaign.exists(STATE_FILE):
+            raise StorageError(
+                "there is no Campaign State", path=STATE_FILE, remedy="restore it, or copy the template's"
+            )
         state = self.campaign.document(STATE_FILE)
+        if b"\0" in state.data:
+            line = state.data.count(b"\n", 0, state.data.index(b"\0")) + 1
+            raise StorageError(
+                "NUL bytes, no text", path=STATE_FILE, line=line, remedy="save it as UTF-8, or restore it"
+            )
         limit = self.campaign.settings.memory["journal_limit"]
         if journal.length(journal.lines_of(state)) + narrator.FALLBACK_LINE > limit:
             folding.fold(self.campaign, None, self._names, asked=True)

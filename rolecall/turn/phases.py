@@ -193,8 +193,7 @@ class Phases:
             "fold": "folded",
             "summary": "summed up",
         }
-        parts = [f"{len(self.picks)} shown"] if self.picks else []
-        parts += [f"{self.counts[type]} {word}" for type, word in words.items() if self.counts.get(type)]
+        parts = [f"{self.counts[type]} {word}" for type, word in words.items() if self.counts.get(type)]
         return " · ".join(parts)
 
 

@@ -15,7 +15,8 @@ from rolecall.tools.families import NARRATOR
 from rolecall.tools.toolbox import Table, Toolbox
 from rolecall.turn import context
 from rolecall.turn.budget import Priced
-from rolecall.turn.lifecycle import Game, next_turn
+from rolecall.turn.game import Game
+from rolecall.turn.lifecycle import next_turn
 
 SECRET_LAYERS = {"dm"}  # what these are told is shown to the writer only
 

@@ -11,7 +11,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from rolecall.campaign import files, journal, records
+from rolecall.campaign import files, journal, records, story
 from rolecall.campaign.documents import append_to_section
 from rolecall.campaign.effects import decode
 from rolecall.campaign.folder import MACHINE_FOLDER, Campaign
@@ -208,6 +208,13 @@ def _sha_now(root: Path, path: str) -> str:
 def _revert(campaign: Campaign, record: Record, folder: str, write: dict, number: int) -> tuple[Clash, ...]:
     root, path = campaign.root, write["path"]
     for _ in range(12):
+        if (
+            not files.exists(root, path)
+            and write["op"] == "section"
+            and (moved := _chapter_of(campaign, write["turn"]))
+        ):
+            path = moved  # the chapter bears another name by now
+            write = {**write, "path": path, "made": False}
         current = files.read(root, path) if files.exists(root, path) else None
         result = taken_back(current, write, records.version(root, folder, write))
         if result.data == current:
@@ -223,6 +230,14 @@ def _revert(campaign: Campaign, record: Record, folder: str, write: dict, number
         except Conflict:
             continue  # an editor saved in between
     raise Conflict("the file keeps changing", path=path, remedy="stop what rewrites it, and run the command again")
+
+
+def _chapter_of(campaign: Campaign, turn: int) -> str | None:
+    """The chapter that tells a turn now."""
+    for _, path in story.chapters(campaign):
+        if any(told.turn == turn for told in story.turns_of(campaign.document(path))):
+            return path
+    return None
 
 
 def _is_folded(campaign: Campaign, write: dict) -> bool:

@@ -74,7 +74,8 @@ def cold_turn(root: Path, script: Path) -> str:
 
 def warm_turns(root: Path, script: Path, count: int, delay_ms: int) -> str:
     """Own work of a turn in a running process, as `play` runs it: the turn's time less what the model itself took."""
-    from rolecall.turn.lifecycle import Game, Listener
+    from rolecall.turn.game import Game
+    from rolecall.turn.lifecycle import Listener
 
     game = Game(root, models=[f"scripted:{script}"], environ={})
     own = []
@@ -97,7 +98,7 @@ def prompt_growth() -> str:
     from rolecall.campaign.folder import open_campaign
     from rolecall.search.searcher import Search
     from rolecall.turn import preview
-    from rolecall.turn.lifecycle import Game
+    from rolecall.turn.game import Game
     from tests.benchmarks.grown import name, write
 
     means, most = [], 0

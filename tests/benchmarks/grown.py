@@ -8,10 +8,48 @@ from pathlib import Path
 from rolecall.campaign.chronicles import Stretch, compose, own_words
 from rolecall.campaign.journal import Line, turn_id
 
-WORDS = (
-    "ledger harbour lantern tide salt guild oath rope bell market winter road fever silver door chapel ferry storm letter "
-    "poison ship debt key wolf mill border feast ash river tower mirror wool hawk bread grave crown map fog iron seed"
-).split()
+WORDS = [
+    "ledger",
+    "harbour",
+    "lantern",
+    "tide",
+    "salt",
+    "guild",
+    "oath",
+    "rope",
+    "bell",
+    "market",
+    "winter",
+    "road",
+    "fever",
+    "silver",
+    "door",
+    "chapel",
+    "ferry",
+    "storm",
+    "letter",
+    "poison",
+    "ship",
+    "debt",
+    "key",
+    "wolf",
+    "mill",
+    "border",
+    "feast",
+    "ash",
+    "river",
+    "tower",
+    "mirror",
+    "wool",
+    "hawk",
+    "bread",
+    "grave",
+    "crown",
+    "map",
+    "fog",
+    "iron",
+    "seed",
+]
 KINDS = (("character", "characters"), ("location", "locations"), ("item", "items"), ("organization", "organizations"))
 
 
@@ -58,7 +96,8 @@ def _chapter(folder: Path, first: int, last: int, chapter: int, entries: int, di
     folder.mkdir(exist_ok=True)
     number = (first - 1) // chapter + 1
     told = [
-        f"## {turn_id(n)}\n\n> I ask {name(n % entries)}.\n\n{_prose(dice, 110)} {name(n % entries)} waits.\n" for n in range(first, last + 1)
+        f"## {turn_id(n)}\n\n> I ask {name(n % entries)}.\n\n{_prose(dice, 110)} {name(n % entries)} waits.\n"
+        for n in range(first, last + 1)
     ]
     head = f"---\nname: Chapter {number}\nkind: story\nchapter: {number}\n---\n\n"
     (folder / f"{number:03d}-chapter.md").write_text(head + "\n".join(told))

@@ -108,7 +108,9 @@ def _scene(state: bytes, turn: Turn) -> bytes:
 
 def text_of(prompt: Prompt) -> str:
     """All that the prompt says."""
-    return "\n\n".join([*(part.text for part in prompt.request.system), *(p.text for m in prompt.request.messages for p in m.parts)])
+    return "\n\n".join(
+        [*(part.text for part in prompt.request.system), *(p.text for m in prompt.request.messages for p in m.parts)]
+    )
 
 
 # -- the other two ----------------------------------------------------------------------------------------------------
@@ -120,7 +122,9 @@ class Lorebook:
     def __init__(self, world: World) -> None:
         self._facts = sorted(world.facts, key=lambda fact: -fact.turn)
         self._table = NameTable(
-            Name(str(fact.turn), key, True) for fact in world.facts for key in (fact.who.name, fact.who.told, fact.who.alias)
+            Name(str(fact.turn), key, True)
+            for fact in world.facts
+            for key in (fact.who.name, fact.who.told, fact.who.alias)
         )
 
     def finds(self, fact: Fact, action: str, past: list[Turn], now: int, spare: int) -> bool:
@@ -197,7 +201,9 @@ def run(root: Path, cache: Path, world: World, tally: Tally, only: str = "") -> 
                 tally.missed.append(question)
             spare = simulation.campaign.settings.context["budget"] - _fixed(prompt)
             past = simulation.past(WINDOW)
-            tally.note(question, LOREBOOK, lorebook.finds(question.fact, question.action, past, simulation.told + 1, spare))
+            tally.note(
+                question, LOREBOOK, lorebook.finds(question.fact, question.action, past, simulation.told + 1, spare)
+            )
             tally.note(question, LAST, in_window(question.fact, past, spare))
         if turn is not None:
             simulation.tell(turn)
@@ -213,8 +219,18 @@ _CHOSEN = ("active", "anticipatory", "enrichment", "wild card", "recent", "pinne
 
 def report(tally: Tally, distances: list[int]) -> list[str]:
     """The table, and what it cost."""
-    lines = ["| asked for again after | questions | " + " | ".join((OURS, LOREBOOK, LAST)) + " |", "| --- | --- | --- | --- | --- |"]
-    groups: list[object] = [*distances, *STYLES, "in the journal line too", "in the prose alone", "kinds tuned on", "kinds held out"]
+    lines = [
+        "| asked for again after | questions | " + " | ".join((OURS, LOREBOOK, LAST)) + " |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    groups: list[object] = [
+        *distances,
+        *STYLES,
+        "in the journal line too",
+        "in the prose alone",
+        "kinds tuned on",
+        "kinds held out",
+    ]
     for group in groups:
         label = f"{group} turn{'s' * (group > 1)}" if isinstance(group, int) else f"{group} (50 turns and more)"
         shares = " | ".join(f"{tally.share(how, group):.1f} %" for how in (OURS, LOREBOOK, LAST))
@@ -223,7 +239,9 @@ def report(tally: Tally, distances: list[int]) -> list[str]:
     lines.append(f"tokens of a prompt: median {statistics.median(tally.sizes):,.0f}, max {max(tally.sizes):,}")
     for label, times in zip(("by the clock", "of the processor"), zip(*tally.times, strict=True), strict=True):
         p95 = statistics.quantiles(times, n=20)[-1]
-        lines.append(f"milliseconds to retrieve and assemble, {label}: median {statistics.median(times):.1f}, p95 {p95:.1f}")
+        lines.append(
+            f"milliseconds to retrieve and assemble, {label}: median {statistics.median(times):.1f}, p95 {p95:.1f}"
+        )
     return lines
 
 
@@ -232,7 +250,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, nargs="+", default=[1])
     parser.add_argument("--turns", type=int, default=1000)
-    parser.add_argument("--missed", action="store_true", help="print the questions that were not answered, held-out kinds left out")
+    parser.add_argument(
+        "--missed", action="store_true", help="print the questions that were not answered, held-out kinds left out"
+    )
     options = parser.parse_args()
     good = True
     for seed in options.seeds:
@@ -245,7 +265,9 @@ def main() -> int:
         if options.missed:
             for question in tally.missed:
                 if question.fact.kind not in HELD_OUT:
-                    print(f"  {question.distance:>4} {question.style:<9}{question.action}  <-  {question.fact.sentence} [T{question.fact.turn:04}]")
+                    print(
+                        f"  {question.distance:>4} {question.style:<9}{question.action}  <-  {question.fact.sentence} [T{question.fact.turn:04}]"
+                    )
         good = good and all(tally.share(OURS, distance) >= LEAST for distance in distances) and max(tally.sizes) <= 8000
     return 0 if good else 1
 

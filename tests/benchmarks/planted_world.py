@@ -182,7 +182,9 @@ class World:
         for one in [*near, *([fact.sentence] if fact else [])]:
             sentences.insert(self._dice.randint(1, len(sentences) - 1), one)
         third = len(sentences) // 3
-        prose = "\n\n".join(" ".join(part) for part in (sentences[:third], sentences[third : 2 * third], sentences[2 * third :]))
+        prose = "\n\n".join(
+            " ".join(part) for part in (sentences[:third], sentences[third : 2 * third], sentences[2 * third :])
+        )
         line = fact.line if fact and fact.in_journal else self._said(self._dice.choice(words.LINES), place, cast)
         action = self._said(self._dice.choice(words.ACTIONS), place, cast)
         return Turn(number, action, prose, line, place, f"{cast[0].told} and {cast[1].told} at {place}")
@@ -201,7 +203,11 @@ class World:
 def begin(root: Path) -> None:
     """The campaign before its first turn: the template's instructions and style, this world's entries."""
     template.new(root, "The Moving Coast")
-    for path in (p for folder in ("characters", "locations", "items", "rules", "arcs", "dm") for p in (root / folder).glob("*.md")):
+    for path in (
+        p
+        for folder in ("characters", "locations", "items", "rules", "arcs", "dm")
+        for p in (root / folder).glob("*.md")
+    ):
         path.unlink()
     settings = root / "rolecall.yaml"
     settings.write_text(settings.read_text().replace("git: auto", "git: off "))

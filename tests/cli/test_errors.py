@@ -62,7 +62,9 @@ STATES = {
 
 
 @pytest.mark.parametrize("fault", STATES)
-def test_a_broken_campaign_state_stops_the_turn_before_a_model_is_asked(rolecall, campaign, loopback, monkeypatch, fault):
+def test_a_broken_campaign_state_stops_the_turn_before_a_model_is_asked(
+    rolecall, campaign, loopback, monkeypatch, fault
+):
     for name, value in loopback.environ("openai").items():
         monkeypatch.setenv(name, value)
     text, words = STATES[fault]
@@ -103,9 +105,13 @@ def test_a_campaign_state_that_is_not_utf8_or_missing(rolecall, campaign, script
     state = campaign / "campaign-state.md"
     data = state.read_bytes()
     state.write_bytes(data.replace(b"name: Campaign", b"name: Caf\xe9"))
-    assert is_one_clear_line(rolecall("-C", campaign, "turn", "I go.", "--model", script(story)), "campaign-state.md:2:", "UTF-8")
+    assert is_one_clear_line(
+        rolecall("-C", campaign, "turn", "I go.", "--model", script(story)), "campaign-state.md:2:", "UTF-8"
+    )
     state.unlink()
-    assert is_one_clear_line(rolecall("-C", campaign, "turn", "I go.", "--model", script(story)), "campaign-state.md", "no such file")
+    assert is_one_clear_line(
+        rolecall("-C", campaign, "turn", "I go.", "--model", script(story)), "campaign-state.md", "no Campaign State"
+    )
 
 
 def test_a_latin1_byte_in_the_body_survives_a_turn(rolecall, campaign, script, story):
@@ -150,7 +156,11 @@ def test_specs_and_names_are_corrected(rolecall, campaign, script, story):
     assert is_one_clear_line(rolecall("-C", campaign, "turn", "I go.", "--model", "scripted:/nope.yaml"), "/nope.yaml")
     assert is_one_clear_line(rolecall("-C", campaign, "show", "Old Pascoe"), "Old Pasco")
     assert is_one_clear_line(rolecall("-C", campaign, "turn", "  ", "--model", script(story)), "empty")
-    for command, word in ((("stauts",), "status"), (("list", "charcter"), "character"), (("list", "--where", "x"), "FIELD=VALUE")):
+    for command, word in (
+        (("stauts",), "status"),
+        (("list", "charcter"), "character"),
+        (("list", "--where", "x"), "FIELD=VALUE"),
+    ):
         ran = rolecall("-C", campaign, *command)
         assert ran.code == 2 and word in ran.err and "Traceback" not in ran.err
 
@@ -200,7 +210,9 @@ def test_a_full_disk_and_a_read_only_folder(rolecall, campaign, script, story, m
 
 def test_a_reader_that_goes_away_is_no_fault(campaign):
     command = f"{sys.executable} -m rolecall -C {campaign} search bell --limit 50 | head -n 1"
-    ran = subprocess.run(command, shell=True, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(REPOSITORY)})
+    ran = subprocess.run(
+        command, shell=True, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    )
     assert "Traceback" not in ran.stderr and ran.stdout.count("\n") == 1
 
 
@@ -208,7 +220,12 @@ def test_terminal_escapes_never_reach_the_terminal(rolecall, campaign, script):
     (campaign / "lore").mkdir()
     (campaign / "lore/evil.md").write_bytes(b"Evil quill \x1b]0;pwned\x07 \x1b[31mred\x1b[0m \xc2\x9b31m text\n")
     spec = script('- text: "Red \\e[31mink\\e[0m and \\a bell."\n')
-    for command in (("search", "quill"), ("show", "evil"), ("turn", "I \x1b[1mgo.", "--model", spec), ("show", "campaign-state.md")):
+    for command in (
+        ("search", "quill"),
+        ("show", "evil"),
+        ("turn", "I \x1b[1mgo.", "--model", spec),
+        ("show", "campaign-state.md"),
+    ):
         ran = rolecall("-C", campaign, *command)
         assert not any(c in ran.out + ran.err for c in "\x1b\x07\x9b"), command
     assert b"\x1b" not in b"".join(files_of(campaign)[p] for p in files_of(campaign) if p != "lore/evil.md")
@@ -220,7 +237,14 @@ def test_keys_are_in_no_file_and_no_output(rolecall, campaign, loopback, monkeyp
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("OPENAI_API_KEY", key)
     out = ""
-    for command in (("turn", "I go."), ("models",), ("models", "--json"), ("context", "I go."), ("context", "--last"), ("status",)):
+    for command in (
+        ("turn", "I go."),
+        ("models",),
+        ("models", "--json"),
+        ("context", "I go."),
+        ("context", "--last"),
+        ("status",),
+    ):
         ran = rolecall("-C", campaign, *command)
         out += ran.out + ran.err
     loopback.answer(Reply(status=401, message=f"Incorrect API key provided: {key}"))

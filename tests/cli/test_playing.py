@@ -133,7 +133,11 @@ def test_a_failed_turn_keeps_the_action_and_leaves_every_byte(rolecall, campaign
 def test_the_example_replays_its_last_five_turns_to_the_byte(rolecall, example):
     shipped = files_of(example)
     diff = REPOSITORY / "examples/the-broken-anchor/last-five-turns.diff"
-    subprocess.run(["git", "apply", "-R", "--unsafe-paths", f"--directory={example.name}", str(diff)], cwd=example.parent, check=True)
+    subprocess.run(
+        ["git", "apply", "-R", "--unsafe-paths", f"--directory={example.name}", str(diff)],
+        cwd=example.parent,
+        check=True,
+    )
     assert files_of(example) != shipped
     actions = (example / "replay-actions.txt").read_text()
     ran = rolecall("-C", example, "play", "--model", f"scripted:{example}/replay.yaml", input=actions)

@@ -17,7 +17,8 @@ from rolecall.campaign.effects import promises_of
 from rolecall.campaign.folder import Campaign, open_campaign
 from rolecall.campaign.kinds import STATE_FILE
 from rolecall.errors import RoleCallError
-from rolecall.turn.lifecycle import Game, Listener
+from rolecall.turn.game import Game
+from rolecall.turn.lifecycle import Listener
 from tests.turn.faults import Faulty, Killed
 
 ARC = "arcs/who-rang-the-drowned-bell.md"

@@ -18,7 +18,8 @@ from rolecall.campaign.folder import open_campaign
 from rolecall.campaign.kinds import ENTRY_KINDS
 from rolecall.search.searcher import Search
 from rolecall.turn import recovery
-from rolecall.turn.lifecycle import Game, Listener
+from rolecall.turn.game import Game
+from rolecall.turn.lifecycle import Listener
 from tests.game import plot
 from tests.loopback.replies import Reply
 from tests.loopback.server import Loopback
@@ -26,6 +27,11 @@ from tests.turn.faults import Killed, failing
 from tests.turn.world import text
 
 BIG = "x" * 1_000_000
+WORDS = (
+    *("Amber", "Birch", "Cedar", "Dune", "Ember", "Fjord", "Grove", "Heath", "Iris", "Jade"),
+    *("Alder", "Brook", "Cairn", "Delta", "Eddy", "Fen", "Glade", "Haven", "Inlet", "Jetty"),
+    *("Knoll", "Lagoon", "Marsh", "Notch", "Oxbow", "Pond", "Quarry", "Reef", "Shoal", "Tarn"),
+)
 ODD = "\x1b[31mred\x00\x07 \u202egnol\ud800"
 FENCED = (
     "ends\n---\nlocked: true\nvisibility: secret\n---\n# A heading\n\n## Journal\n\n- T0001 forged\n\n## Secret\n\nx"
@@ -107,9 +113,8 @@ FAILURES = {
         _per_layer(
             _picks(*(f"Nobody {n}" for n in range(200))),
             _calls(*(("record_lore", {"name": f"{_word} {_other}", "text": f"Of {_other} and {_word}."})
-                     for _word in "Amber Birch Cedar Dune Ember Fjord Grove Heath Iris Jade".split()
-                     for _other in "Alder Brook Cairn Delta Eddy Fen Glade Haven Inlet Jetty Knoll Lagoon Marsh Notch Oxbow "
-                                   "Pond Quarry Reef Shoal Tarn".split())),
+                     for _word in ["Amber", "Birch", "Cedar", "Dune", "Ember", "Fjord", "Grove", "Heath", "Iris", "Jade"]
+                     for _other in ["Alder", "Brook", "Cairn", "Delta", "Eddy", "Fen", "Glade", "Haven", "Inlet", "Jetty", "Knoll", "Lagoon", "Marsh", "Notch", "Oxbow", "Pond", "Quarry", "Reef", "Shoal", "Tarn"])),
             {"summaries": [{"arc": f"Arc {n}", "text": "x"} for n in range(200)]},
         ),
         "is known", "160 of 200 changes were not noted", "none of the arcs", fallback="the rest is left out",
@@ -316,9 +321,8 @@ def test_a_kill_anywhere_in_a_turn_of_four_phases_is_put_right_by_the_next_comma
     assert "locations/the-lamp-house.md" in whole
     for at in [*range(1, len(counted.steps), 7), len(counted.steps)]:
         fresh()
-        with failing(place, at, "torn"):
-            with contextlib.suppress(Killed):
-                game(place).tell("I go on, 3.", Listener())
+        with failing(place, at, "torn"), contextlib.suppress(Killed):
+            game(place).tell("I go on, 3.", Listener())
         gc.collect()  # the dead process's lock goes with it
         where = f"killed at step {at} of {len(counted.steps)}: {counted.steps[at - 1]}"
         campaign = open_campaign(place, here_only=True)

@@ -15,7 +15,8 @@ from rolecall.campaign import activity, checks, chronicles, documents, journal, 
 from rolecall.campaign.folder import Campaign, open_campaign
 from rolecall.campaign.kinds import ENTRY_KINDS, STATE_FILE
 from rolecall.turn import provenance
-from rolecall.turn.lifecycle import Game, Listener
+from rolecall.turn.game import Game
+from rolecall.turn.lifecycle import Listener
 from rolecall.turn.result import Result
 from tests.game import plot
 from tests.loopback.server import Loopback

@@ -176,7 +176,9 @@ def test_a_turn_found_by_its_words_names_the_line_of_its_heading(tmp_path, above
 
 
 def test_an_endless_sentence_is_cut(tmp_path):
-    (found,) = pieces(tmp_path, CHAPTER.replace("boils over.", "boils " + "over and " * 400), "I polish the copper kettle.")
+    (found,) = pieces(
+        tmp_path, CHAPTER.replace("boils over.", "boils " + "over and " * 400), "I polish the copper kettle."
+    )
     text = recollection.around(found, 200)
     assert "copper kettle" in text and text.endswith("…") and len(text) < 420
 

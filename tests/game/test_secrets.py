@@ -7,6 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.game import plot
+from tests.loopback import storyteller
+from tests.loopback.replies import Reply
+from tests.turn.world import text
+
 CANARIES = [f"xyzzycanary{n}" for n in range(1, 10)]
 
 
@@ -111,3 +116,100 @@ def test_the_player_in_a_pipe_sees_none(rolecall, campaign, script):
     said = "/status\n/show Nan Quill\n/show The Hidden Quill\n/search quills\nI buy a quill.\n"
     ran = rolecall("-C", campaign, "play", "--model", script("- text: Sold."), input=said)
     assert leaks(ran.out + ran.err) == []
+
+
+# -- all four phases
+
+
+def curious(body: dict) -> Reply:
+    """A model that asks for, names and notes what is hidden wherever it can, and lets it slip in its prose."""
+    layer, (turn, rounds) = plot.layer_of(body), storyteller.place(body)
+    hidden = ["The Hidden Quill", "lore/hidden.md", "dm/seeds.md", "dm/", "Broken Quill", "Who rang the drowned bell"]
+    if layer == "retriever":
+        return Reply(text=json.dumps({
+            "active": ["Nan Quill", *hidden], "anticipatory": hidden, "enrichment": ["lore/", "dm/"], "wild": hidden,
+            "queries": ["hidden quill secret", "gm-only quills", "truth of the drowned bell"],
+        }))  # fmt: skip
+    if layer == "historian":
+        arcs = [
+            {"arc": name, "text": f"It went on up to turn {turn}."} for name in ("Who rang the drowned bell", *hidden)
+        ]
+        return Reply(text=json.dumps({"summaries": arcs}))
+    if layer == "scribe" and rounds == 0:
+        return Reply(text="Noted.", tools=(
+            ("update_entry", {"entry": "Nan Quill", "field": "secret", "value": "told"}),
+            ("update_entry", {"entry": "The Hidden Quill", "field": "status", "value": "found"}),
+            ("record_lore", {"name": "The Hidden Quill", "text": "A quill that is hidden."}),
+            ("record_lore", {"name": "Broken Quill", "text": "A quill that broke."}),
+            ("record_character", {"name": "Nan Quill", "status": f"asked {turn} times",
+                                  "relationships": [{"with": "Old Pasco", "status": f"wary for {turn} days"}]}),
+            ("merge_entries", {"keep": "Old Pasco", "other": "Nan Quill", "reason": "alike"}),
+            ("split_entry", {"entry": "Nan Quill", "name": "Her Tray", "kind": "item", "text": "A tray of quills."}),
+        ))  # fmt: skip
+    if layer == "narrator" and rounds == 0:
+        return Reply(tools=(("search", {"query": "quills secret"}), ("read", {"name": "Nan Quill"}),
+                            ("read", {"name": "The Hidden Quill"})))  # fmt: skip
+    if layer == "narrator":
+        slip = "Old Gil walks in and sits down. Maren Sallow is alive below, and her ringing holds the sea off the upper town."
+        tools = (("append_journal", {"text": f"Nan Quill sold her {storyteller.ordinal(turn)} quill."}),)
+        return Reply(text=f"Nan Quill counts her quills on Skerrow Quay. {slip}", tools=tools)
+    if layer == "repair":
+        return Reply(
+            text="Nan Quill counts her quills on Skerrow Quay, and nobody else comes in. The bell rings, far below it all."
+        )
+    return Reply(text="Nothing.")
+
+
+@pytest.mark.parametrize("protocol", ["openai", "anthropic"])
+def test_no_request_of_any_phase_carries_a_secret_and_no_view_of_their_work_shows_one(
+    rolecall, campaign, loopback, monkeypatch, protocol
+):
+    put_canaries(campaign)
+    (campaign / "characters/gil.md").write_text("---\nname: Old Gil\nkind: character\nstatus: dead\n---\nDrowned.\n")
+    settings = campaign / "rolecall.yaml"
+    settings.write_text(
+        settings.read_text()
+        .replace("historian_every: 20", "historian_every: 2")
+        .replace("continuity: report", "continuity: repair")
+    )
+    for name, value in loopback.environ(protocol).items():
+        monkeypatch.setenv(name, value)
+    loopback.answer(curious)
+    hidden = {p: d for p, d in text(campaign).items() if p in ("lore/hidden.md", "lore/broken.md", "dm/seeds.md")}
+    shown = []
+    for n in range(1, 5):
+        ran = rolecall("-C", campaign, "turn", f"I ask Nan Quill about the hidden quill, {n}.", "--json")
+        assert ran.code == 0, ran.err
+        shown.append(ran.out + ran.err)
+    by_layer = {}
+    for body in loopback.bodies:
+        by_layer.setdefault(plot.layer_of(body), []).append(json.dumps(body, ensure_ascii=False))
+    assert set(by_layer) >= {"retriever", "narrator", "scribe", "historian", "repair"}
+    for layer, bodies in by_layer.items():
+        assert leaks("".join(bodies)) == [], layer
+        assert "quill" in "".join(bodies)
+    for command in (
+        ("activity", "--limit", "200"), ("activity", "--limit", "200", "--json"), ("snapshot",), ("proposals",), ("status",),
+        ("proposals", "--json"), ("swipe", "--list", "--json"), ("graph", "--format", "json"), ("check",), ("list", "--json"),
+        *(("why", path) for path in text(campaign) if path.endswith(".md") and not path.startswith(("instructions", "prose"))),
+    ):  # fmt: skip
+        ran = rolecall("-C", campaign, *command)
+        shown.append(ran.out + ran.err)
+        assert leaks(shown[-1]) == [], command
+    assert leaks("".join(shown)) == []
+    now = text(campaign)
+    assert {path: now[path] for path in hidden} == hidden
+    nan = now["characters/nan.md"].decode()
+    assert (
+        all(f"{c}" in nan for c in (CANARIES[1], CANARIES[2], CANARIES[3], CANARIES[4]))
+        and "status: asked 4 times" in nan
+    )
+    assert not [
+        path for path in now if path.startswith("lore/") and path not in hidden and b"secret" in now[path].casefold()
+    ]
+
+
+def test_the_writers_snapshot_may_hold_what_is_secret(rolecall, campaign):
+    put_canaries(campaign)
+    assert leaks(rolecall("-C", campaign, "snapshot").out) == []
+    assert leaks(rolecall("-C", campaign, "snapshot", "--secrets").out) != []

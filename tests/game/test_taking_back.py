@@ -165,7 +165,8 @@ def test_a_rollback_killed_at_any_step_is_finished_by_the_next_command(
         shutil.copytree(saved, campaign)
         monkeypatch.setattr(files, "fs", Faulty(campaign, step, "kill"))
         try:
-            from rolecall.turn.lifecycle import Game, Listener
+            from rolecall.turn.game import Game
+            from rolecall.turn.lifecycle import Listener
 
             Game(Path(campaign), environ={}).undo(Listener())
             done = True

@@ -18,7 +18,8 @@ from rolecall.campaign.folder import open_campaign
 from rolecall.errors import RoleCallError
 from rolecall.search.searcher import Search
 from rolecall.turn import recovery
-from rolecall.turn.lifecycle import Game, Listener
+from rolecall.turn.game import Game
+from rolecall.turn.lifecycle import Listener
 from tests.turn import world
 from tests.turn.faults import DEADLY, Faulty, Killed, failing
 

@@ -16,7 +16,7 @@ from rolecall.models.events import Event, Stopped, TextDelta, ToolCalled, Used
 from rolecall.models.messages import Request, ToolCall
 from rolecall.models.provider import Limits, Profile
 from rolecall.models.usage import Usage
-from rolecall.turn.lifecycle import Game
+from rolecall.turn.game import Game
 
 SETTINGS = """\
 format: 1

@@ -1,0 +1,178 @@
+"""A campaign being played: the one object the command line and the player talk to.
+
+    game = Game(root, models=["anthropic/NAME"], environ=os.environ)
+    game.tell("I open the door.", Listener(text=print))
+
+Every method that writes holds the campaign's lock and first puts right what a crash left.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rolecall.campaign import lock
+from rolecall.campaign.activity import Feed
+from rolecall.campaign.folder import Campaign, open_campaign
+from rolecall.campaign.journal import turn_id
+from rolecall.campaign.text import blemishes, clean
+from rolecall.errors import ModelSettings, RoleCallError, TurnError
+from rolecall.models.chain import Chain, Models
+from rolecall.models.roles import chains_for
+from rolecall.search.searcher import Search
+from rolecall.turn import folding, recovery, rollback, telling
+from rolecall.turn.lifecycle import Listener, Turn
+from rolecall.turn.result import Result
+
+LONGEST_ACTION = 8000  # characters
+
+
+@dataclass(slots=True)
+class Game:
+    """A campaign being played: its folder, the models of this session, the search that is kept open between turns."""
+
+    root: Path
+    command: str = "turn"
+    models: Sequence[str] = ()
+    environ: Mapping[str, str] = field(default_factory=dict)
+    wait: float = lock.WAIT
+    _shared: Models | None = None
+    _search: Search | None = None
+    _upkeep: threading.Thread | None = None
+
+    def campaign(self) -> Campaign:
+        """The campaign, its settings read afresh: the writer may have changed them since the last turn."""
+        return open_campaign(self.root, here_only=True)
+
+    def search(self, campaign: Campaign) -> Search:
+        """The search of this session, for the campaign as it is now."""
+        if self._search is None or self._search.campaign.settings.language != campaign.settings.language:
+            self._search = Search(campaign)
+        return self._search
+
+    def chains(self, campaign: Campaign) -> dict[str, Chain | None]:
+        """A chain per role, from the settings and this session's `--model`."""
+        if self._shared is None:
+            self._shared = Models(self.environ)
+        settings = campaign.settings
+        wanted = {role: _rooted(self.root, spec) for role, spec in settings.models.items()}
+        return chains_for(wanted, self.models, self.environ, timeouts=settings.timeouts, models=self._shared)
+
+    def tell(self, action: str, listener: Listener) -> Result:
+        """Tell one turn. Raises RoleCallError (the action is kept then), or KeyboardInterrupt before a word was said."""
+        action, said = _cleaned_action(action)
+        self.settle()
+        with self._writing(listener) as (campaign, search):
+            if said:
+                listener.note(f"Taken out of the action: {said}")
+            chains = self.chains(campaign)
+            if chains["narrator"] is None:
+                raise ModelSettings(
+                    "the narrator is off", path="rolecall.yaml", remedy="name a model for it, or give --model"
+                )
+            return Turn(campaign, search, chains, listener).tell(action)
+
+    def recover(self, listener: Listener) -> None:
+        """Put right what an interrupted command left, and nothing else."""
+        with self._writing(listener):
+            return
+
+    def swipe(self, listener: Listener) -> Result:
+        """Another answer to the last turn: its own changes are taken back and the same action is told again.
+
+        Raises what `tell` raises; the answer before it stands again then.
+        """
+        self.settle()
+        with self._writing(listener) as (campaign, search):
+            chains = self.chains(campaign)
+            turn, action, number = rollback.begin_swipe(campaign)
+            try:
+                result = Turn(campaign, search, chains, listener).tell(action, turn=turn, swipe=number)
+            except BaseException as error:
+                rollback.recover(campaign)
+                if isinstance(error, RoleCallError):
+                    error.hint = f"The answer before it stands again ({turn_id(turn)})."
+                raise
+            rollback.end_swipe(campaign)
+            return result
+
+    def switch(self, wanted: int, listener: Listener) -> int:
+        """Put an answer that was had already in the place of the current one; the turn's number. No model is asked."""
+        self.settle()
+        with self._writing(listener) as (campaign, _):
+            return rollback.switch(campaign, wanted)
+
+    def undo(self, listener: Listener, *, count: int = 1, turn: int = 0) -> list[rollback.Undone]:
+        """Take back the last `count` turns, or one turn whose later ones stay."""
+        self.settle()
+        with self._writing(listener) as (campaign, _):
+            turns = [turn] if turn else rollback.last_turns(campaign, count)
+            return [rollback.undo(campaign, number) for number in turns]
+
+    @contextmanager
+    def _writing(self, listener: Listener) -> Iterator[tuple[Campaign, Search]]:
+        """The campaign under its lock, what a crash left put right first."""
+        with lock.hold(self.root, self.command, wait=self.wait):
+            campaign = self.campaign()
+            search = self.search(campaign)
+            for put_right in recovery.recover(campaign, search):
+                listener.note(put_right.what)
+            yield campaign, search
+
+    def keep_current(self) -> None:
+        """Index what the last turn wrote while the player reads it; the next turn waits for the rest of that, if any."""
+        if self._search is not None and self._upkeep is None:
+            self._upkeep = threading.Thread(target=self._refresh, name="index", daemon=True)
+            self._upkeep.start()
+
+    def _refresh(self) -> None:
+        with suppress(RoleCallError):  # the next command looks again, and tells
+            self._search.refresh()
+
+    def settle(self) -> None:
+        """Wait for `keep_current` to be done."""
+        if self._upkeep is not None:
+            self._upkeep.join()
+            self._upkeep = None
+
+    def fold(self, names_of: Callable[[Search], list[str]] = telling.known_names) -> folding.Folded | None:
+        """Fold on demand, under the lock."""
+        with self._writing(Listener()) as (campaign, search):
+            search.refresh()
+            try:
+                chain = self.chains(campaign)["sidecar"]
+            except ModelSettings:
+                chain = None  # a fold never needs a model
+            begun = time.monotonic()
+            folded = folding.fold(campaign, chain, lambda: names_of(search), asked=True)
+            if folded:
+                reason = f"{folded.covers} closed, on demand"
+                took = round((time.monotonic() - begun) * 1000)
+                Feed(campaign.root).note(
+                    "fold", "post-gen", model="rolecall", reason=reason, paths=[folded.path], ms=took
+                )
+            return folded
+
+
+def _rooted(root: Path, spec: object) -> object:
+    """File specs of the settings are relative to the campaign, wherever the command runs."""
+    if isinstance(spec, list):
+        return [_rooted(root, one) for one in spec]
+    for scheme in ("scripted:", "gguf:"):
+        if isinstance(spec, str) and spec.startswith(scheme) and not spec.startswith(f"{scheme}~"):
+            return scheme + str(root / spec.removeprefix(scheme))
+    return spec
+
+
+def _cleaned_action(action: str) -> tuple[str, str]:
+    said = ", ".join(blemishes(action))
+    action = "\n".join(line.rstrip() for line in clean(action).strip().split("\n"))
+    if not action:
+        raise TurnError("the action is empty", remedy="say what your character does")
+    if len(action) > LONGEST_ACTION:
+        raise TurnError(f"the action is longer than {LONGEST_ACTION} characters", remedy="say it in fewer words")
+    return action, said
