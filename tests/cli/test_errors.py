@@ -251,3 +251,47 @@ def test_keys_are_in_no_file_and_no_output(rolecall, campaign, loopback, monkeyp
     out += rolecall("-C", campaign, "turn", "I go on.").err
     everything = b"".join(p.read_bytes() for p in Path(campaign).rglob("*") if p.is_file())
     assert key not in out and key.encode() not in everything
+
+
+@pytest.mark.parametrize("sink", ["| true", ">/dev/full", ">&-"])
+def test_whoever_reads_the_prose_the_turn_is_told_whole(campaign, script, sink):
+    prose = " ".join(f"Sentence number {n} of the long night." for n in range(60))
+    spec = script(
+        f"- text: {prose}\n  delay: 0.01\n  tools: [{{name: append_journal, arguments: {{text: A night.}}}}]\n"
+    )
+    command = f"{sys.executable} -m rolecall -C {campaign} turn 'I wait.' --model {spec} {sink}"
+    environ = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    ran = subprocess.run(command, shell=True, capture_output=True, text=True, env=environ)
+    assert "Traceback" not in ran.stderr and "Exception ignored" not in ran.stderr
+    told = next((campaign / "story").iterdir()).read_text()
+    assert prose in told and "cut short" not in told
+    assert (campaign / "campaign-state.md").read_text().endswith("- T0001 A night.\n")
+
+
+def test_an_answer_of_a_server_never_drives_the_terminal(rolecall, campaign, loopback, monkeypatch):
+    for name, value in loopback.environ("openai").items():
+        monkeypatch.setenv(name, value)
+    loopback.answer(Reply(status=404, message="\x1b]0;pwned\x07 \u202e no such model"))
+    ran = rolecall("-C", campaign, "turn", "I go.", "--model", "openai/x")
+    assert ran.code == 1 and not any(c in ran.err for c in "\x1b\x07\u202e")
+
+
+def test_numbers_without_end_are_no_turns(rolecall, campaign, script, story):
+    state = campaign / "campaign-state.md"
+    state.write_text(state.read_text() + f"\n- T{'9' * 5000} a line from nowhere\n")
+    for command in (
+        ("status",),
+        ("check",),
+        ("turn", "I go.", "--model", script(story)),
+        ("why", f"campaign-state.md:{'9' * 5000}"),
+    ):
+        assert "made a mistake" not in rolecall("-C", campaign, *command).err
+    assert "- T0001 Kit met" in state.read_text()
+
+
+def test_a_state_in_utf16_is_refused_as_it_is(rolecall, campaign, script, story):
+    state = campaign / "campaign-state.md"
+    state.write_bytes(state.read_text().encode("utf-16"))
+    before = state.read_bytes()
+    assert is_one_clear_line(rolecall("-C", campaign, "turn", "I go.", "--model", script(story)), "UTF-16", "UTF-8")
+    assert state.read_bytes() == before
