@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 from . import schemas, tokens
-from .calls import read_arguments, safe_id
+from .calls import ARGUMENTS, ENDLESS, read_arguments, safe_id
 from .events import Event, TextDelta, ToolCalled, Used, stopped
 from .faults import check_key, unavailable
 from .messages import Message, Request, Text, ToolCall, ToolResult
 from .provider import Limits, Profile, Stop, timed
 from .specs import ENDPOINTS, Spec
-from .usage import from_anthropic
+from .usage import counts_of, from_anthropic
 from .wire import GO_ON, THINKING_ROOM, Talk, Wire, quiet_timeout
 
 # The Messages API takes no more cache marks than this in a request; the last ones cover the most.
@@ -139,6 +139,7 @@ class _Reader:
         self._tools: dict[int, dict[str, str]] = {}
         self._called = False
         self._text: list[str] = []
+        self._room = ARGUMENTS
 
     def read(self, stream: Any) -> Talk:
         """Text and tool calls; returns usage and stop. Raises what the SDK raises, or `ModelUnavailable` if cut."""
@@ -175,6 +176,9 @@ class _Reader:
                 self._text.append(event.delta.text)
                 yield TextDelta(event.delta.text)
             case "content_block_delta" if event.delta.type == "input_json_delta" and event.index in self._tools:
+                self._room -= len(event.delta.partial_json)
+                if self._room < 0:
+                    raise unavailable(self._spec, ENDLESS)
                 self._tools[event.index]["text"] += event.delta.partial_json
                 yield None
             case "content_block_stop" if event.index in self._tools:
@@ -187,8 +191,7 @@ class _Reader:
                 self._count(event.usage)
 
     def _count(self, usage: Any) -> None:
-        if usage is not None:
-            self._counts.update(usage.model_dump(exclude_none=True))
+        self._counts.update(counts_of(usage))
 
 
 def _text(part: Text) -> dict[str, Any]:

@@ -14,13 +14,21 @@ from .messages import Request, ToolCall
 from .specs import Spec
 from .usage import Usage
 
+# No answer is longer than this, whatever its server sends: characters in all, or for each token it may write, whichever
+# is more. Eight are twice what a token of English has, so that no honest model is cut.
+LEAST, EACH_TOKEN = 16_000, 8
+
 
 class Attempt:
-    """The course of one answer. With `may_be_blank` saying nothing is an answer too."""
+    """The course of one answer. With `may_be_blank` saying nothing is an answer too.
+
+    An answer that goes on beyond all measure is stopped there, as if it had reached its own limit.
+    """
 
     def __init__(self, spec: Spec, request: Request, may_be_blank: bool) -> None:
         self._spec, self._request, self._may_be_blank = spec, request, may_be_blank
         self._text: list[str] = []
+        self._room = max(LEAST, EACH_TOKEN * request.max_tokens)
         self._calls: list[ToolCall] = []
         self._used = False
         self._spoken = False
@@ -39,6 +47,9 @@ class Attempt:
                 if self._note(event):
                     yield from self._begin(held)
                     held = []
+                if self._room < 0:
+                    yield from self._end(Stopped("max_tokens", "it went on and on"))
+                    return
             raise unavailable(self._spec, "ended without a word" if not self._spoken else "broke off")
         except ModelUnavailable as error:
             if whole or not self._spoken:
@@ -53,6 +64,7 @@ class Attempt:
         match event:
             case TextDelta(text):
                 self._text.append(text)
+                self._room -= len(text)
                 return self._spoken or bool(text.strip())
             case ToolCalled(call):
                 self._calls.append(call)

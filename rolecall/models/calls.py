@@ -12,6 +12,10 @@ from .messages import ToolCall
 # What both vendors accept as the id of a call; ids of a model that was asked before may hold other characters.
 _NOT_ID = re.compile(r"[^A-Za-z0-9_-]")
 
+# Characters the arguments of all calls of one answer may have, and what is said of more. The longest honest ones hold
+# a document of some tens of thousands.
+ARGUMENTS, ENDLESS = 2_000_000, "sent a tool call without end"
+
 
 def safe_id(id: str) -> str:
     """The id in the characters that every endpoint accepts; the same id always gives the same."""
@@ -45,8 +49,8 @@ class Fragments:
     def __init__(self) -> None:
         self._open: list[dict[str, Any]] = []
 
-    def add(self, fragment: Any) -> None:
-        """One fragment, as the SDK hands it on."""
+    def add(self, fragment: Any) -> int:
+        """One fragment, as the SDK hands it on; how many characters of arguments it holds."""
         function = getattr(fragment, "function", None)
         index, id = getattr(fragment, "index", None), getattr(fragment, "id", None) or ""
         name, arguments = getattr(function, "name", None) or "", getattr(function, "arguments", None)
@@ -55,7 +59,9 @@ class Fragments:
             call["name"] += name
         if isinstance(arguments, dict):
             arguments = json.dumps(arguments, ensure_ascii=False)
-        call["text"] += arguments or ""
+        arguments = arguments if isinstance(arguments, str) else ""
+        call["text"] += arguments
+        return len(arguments)
 
     def _call(self, index: int | None, id: str, name: str) -> dict[str, Any]:
         same = [call for call in self._open if index is not None and call["index"] == index]

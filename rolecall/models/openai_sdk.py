@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from . import schemas
-from .calls import Fragments, safe_id
+from .calls import ARGUMENTS, ENDLESS, Fragments, safe_id
 from .events import Event, TextDelta, ToolCalled, Used, stopped
-from .faults import check_key
+from .faults import check_key, unavailable
 from .messages import Message, Request, Text, ToolCall, ToolResult
 from .provider import Limits, Profile, Stop, timed
 from .specs import ENDPOINTS, Spec
-from .usage import from_openai
+from .usage import counts_of, from_openai
 from .wire import GO_ON, THINKING_ROOM, Talk, Wire, quiet_timeout
 
 
@@ -178,10 +178,14 @@ def _call(call: ToolCall) -> dict[str, Any]:
     return {"id": safe_id(call.id), "type": "function", "function": {"name": call.name, "arguments": arguments}}
 
 
+_DONE = re.compile(rb"(?:\A|[\r\n])data: ?\[DONE\]")
+
+
 class _Reader:
     """One stream read into events, whichever server it is from."""
 
     def __init__(self, spec: Spec) -> None:
+        self._spec = spec
         self._model = spec.name
         self._id = ""
         self._counts: dict[str, Any] = {}
@@ -189,29 +193,45 @@ class _Reader:
         self._fragments = Fragments()
         self._thoughts = Thoughts()
         self._refusal = ""
+        self._room = ARGUMENTS
+        self._tail, self._done = b"", False
         self.thought = False
 
     def read(self, stream: Any) -> Talk:
-        """Text as it comes; returns tool calls, usage and stop, for calls are known to be whole only at the end."""
+        """Text as it comes; returns tool calls, usage and stop, for calls are known to be whole only at the end.
+
+        A server may forget its stop reason or its end mark `[DONE]`; without either the answer broke off, which is
+        `ModelUnavailable`.
+        """
+        given = stream.response.iter_bytes
+        stream.response.iter_bytes = lambda *size: self._watched(given(*size))  # the SDK keeps the end mark to itself
         self._id = stream.response.headers.get("x-request-id") or ""
         for chunk in stream:
             yield from self._chunk(chunk)
         last: list[Event] = [TextDelta(rest)] if (rest := self._thoughts.rest()) else []
+        if self._stop is None and not self._done:
+            yield from last
+            raise unavailable(self._spec, "broke off before the end")
         self.thought = self.thought or self._thoughts.found
         calls = [ToolCalled(call) for call in self._fragments.calls()]
         last.extend(calls)
-        if self._counts:
-            last.append(Used(from_openai(self._counts, model=self._model, request_id=self._id)))
+        used = from_openai(self._counts, model=self._model, request_id=self._id)
+        if used.prompt or used.out:
+            last.append(Used(used))
         if self._refusal and self._stop in (None, "stop"):
             return [*last, stopped("content_filter")]
         return [*last, stopped(self._stop, calls=bool(calls))]
 
+    def _watched(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
+        for block in blocks:
+            self._done = self._done or _DONE.search(self._tail + block) is not None
+            self._tail = block[-32:] if len(block) >= 32 else (self._tail + block)[-32:]
+            yield block
+
     def _chunk(self, chunk: Any) -> Iterator[Event | None]:
         self._model = getattr(chunk, "model", None) or self._model
         self._id = self._id or getattr(chunk, "id", None) or ""
-        usage = getattr(chunk, "usage", None)
-        if usage is not None:
-            self._counts = usage if isinstance(usage, dict) else usage.model_dump(exclude_none=True)
+        self._counts = counts_of(getattr(chunk, "usage", None)) or self._counts
         for choice in getattr(chunk, "choices", None) or ():
             self._stop = getattr(choice, "finish_reason", None) or self._stop
             delta = getattr(choice, "delta", None)
@@ -224,7 +244,9 @@ class _Reader:
             if isinstance(content, str) and (text := self._thoughts.add(content)):
                 yield TextDelta(text)
             for fragment in getattr(delta, "tool_calls", None) or ():
-                self._fragments.add(fragment)
+                self._room -= self._fragments.add(fragment)
+                if self._room < 0:
+                    raise unavailable(self._spec, ENDLESS)
                 yield None
 
 
@@ -247,7 +269,7 @@ class Thoughts:
             start = self._held.lstrip()
             if start.startswith(self.OPEN):
                 self._state, self.found = "inside", True
-            elif self.OPEN.startswith(start):
+            elif self.OPEN.startswith(start) and len(self._held) < 4096:
                 return ""  # cannot be told yet
             else:
                 return self._release()

@@ -129,6 +129,8 @@ def timed(spec: str, start: Callable[[Stop], Iterator[Event | None]], limits: Li
     def work() -> None:
         try:
             for event in start(stop):
+                if time.monotonic() > begun + limits.total:  # of the model's time: a slow reader takes none of it
+                    raise ModelUnavailable(f"{spec} took more than {limits.total:.3g} s in all")
                 events.put(_ALIVE if event is None else event)
                 if stop.said:
                     return

@@ -26,7 +26,10 @@ first unused one that fits. When nothing fits, the model is unavailable: "the sc
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import stat
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -45,6 +48,8 @@ from .usage import Usage
 
 ERRORS = ("refused", "429", "500", "timeout", "blank")
 KEYS = ("turn", "role", "when", "text", "tools", "stop", "chunk", "delay", "error", "cut-after")
+LARGEST = 8 << 20  # bytes of a script; a long evening is some hundred kilobytes
+_MOST = 1_000_000  # characters, or seconds
 _TURN_LINE = re.compile(r"^Turn:[ \t]*(T\d+)[ \t]*$", re.MULTILINE)
 
 
@@ -183,21 +188,23 @@ def read(path: Path) -> tuple[Line, ...]:
     """The answers of a script file. Raises `ModelSettings` with the line of what cannot be read."""
     import yaml
 
+    loader = None
     try:
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        what = getattr(error, "strerror", None) or "is not UTF-8 text"
-        raise ModelSettings(f"the script cannot be read: {what}", path=path, remedy="check the path") from error
-    loader = yaml.SafeLoader(text)
-    try:
+        loader = yaml.SafeLoader(_text_of(path))
         node = loader.get_single_node()
         data = loader.construct_document(node) if node is not None else []
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        what = getattr(error, "problem", None) or "cannot be parsed"
+        what = getattr(error, "problem", None) or getattr(error, "reason", None) or "cannot be parsed"
         raise ModelSettings(f"not YAML: {what}", path=path, line=mark.line + 1 if mark else None) from error
+    except RecursionError as error:
+        line = loader.line + 1 if loader else None
+        raise ModelSettings("not a script: it is nested too deeply", path=path, line=line) from error
+    except ValueError as error:  # a date or number that is none
+        raise ModelSettings(f"not a script: {error}", path=path, line=1) from error
     finally:
-        loader.dispose()
+        if loader is not None:
+            loader.dispose()
     if isinstance(data, dict) and isinstance(node, yaml.MappingNode):
         node = next((value for key, value in node.value if key.value == "answers"), None)
         data = data.get("answers")
@@ -205,6 +212,22 @@ def read(path: Path) -> tuple[Line, ...]:
         raise ModelSettings("a script is a list of answers", path=path, line=1)
     starts = [item.start_mark.line + 1 for item in node.value] if isinstance(node, yaml.SequenceNode) else []
     return tuple(_line(path, starts[number], number, item) for number, item in enumerate(data))
+
+
+def _text_of(path: Path) -> str:
+    """The file's text. Only a regular file is read, and no more of it than `LARGEST`: a pipe or device has no end."""
+    try:
+        file = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        with open(file, "rb") as opened:
+            if not stat.S_ISREG(os.fstat(file).st_mode):
+                raise OSError(0, "it is not a regular file")
+            data = opened.read(LARGEST + 1)
+        if len(data) > LARGEST:
+            raise OSError(0, f"it is larger than {LARGEST >> 20} MiB")
+        return data.decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        what = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise ModelSettings(f"the script cannot be read: {what}", path=path, remedy="check the path") from error
 
 
 def _line(path: Path, line: int, number: int, item: Any) -> Line:
@@ -224,6 +247,9 @@ def _line(path: Path, line: int, number: int, item: Any) -> Line:
         raise fault(f"stop {stop!r} is unknown; it is one of {', '.join(REASONS)}")
     if not (error or "text" in item or "tools" in item):
         raise fault("it has neither text nor tools nor error")
+    tools = item.get("tools") or ()
+    if not isinstance(tools, list | tuple):
+        raise fault("tools is no list")
     return Line(
         number=number,
         line=line,
@@ -231,7 +257,7 @@ def _line(path: Path, line: int, number: int, item: Any) -> Line:
         role=str(item.get("role", "")),
         when=str(item.get("when", "")),
         text=str(item.get("text", "")),
-        tools=tuple(_tool(tool, fault) for tool in item.get("tools") or ()),
+        tools=tuple(_tool(tool, fault) for tool in tools),
         stop=stop,
         chunk=int(_number(item, "chunk", 24, 1, fault)),
         delay=_number(item, "delay", 0.0, 0, fault),
@@ -246,13 +272,17 @@ def _tool(item: Any, fault: Any) -> tuple[str, dict[str, Any]]:
     arguments = item.get("arguments") or {}
     if not isinstance(arguments, dict):
         raise fault(f"the arguments of {item['name']} are no mapping")
+    try:
+        json.dumps(arguments, default=str)
+    except (TypeError, ValueError, RecursionError) as error:  # an anchor within itself, a key that is no word
+        raise fault(f"the arguments of {item['name']} cannot be said in JSON") from error
     return item["name"], arguments
 
 
 def _number(item: dict[str, Any], key: str, default: float, least: float, fault: Any) -> float:
     value = item.get(key, default)
-    if not isinstance(value, int | float) or isinstance(value, bool) or value < least:
-        raise fault(f"{key} is no number from {least} up")
+    if not isinstance(value, int | float) or isinstance(value, bool) or not least <= value <= _MOST:
+        raise fault(f"{key} is no number from {least} up to {_MOST}")
     return value
 
 

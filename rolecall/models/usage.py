@@ -9,6 +9,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+# No call has so many tokens: a count beyond it is a fault of the server's.
+_TOO_MANY = 1_000_000_000
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:
@@ -57,6 +60,14 @@ def decode(data: dict[str, Any]) -> Usage:
     return Usage(**data)
 
 
+def counts_of(reported: Any) -> dict[str, Any]:
+    """What an endpoint reported as its usage, as plain data; nothing if that is no mapping, whatever its parts are."""
+    if isinstance(reported, dict):
+        return reported
+    dump = getattr(reported, "model_dump", None)  # the SDK's models hold what came, right or wrong
+    return dump(exclude_none=True, warnings=False) if dump else {}
+
+
 def from_anthropic(counts: dict[str, Any], *, model: str, request_id: str) -> Usage:
     """From the `usage` of the Messages API, where `input_tokens` leaves out what was cached.
 
@@ -94,10 +105,10 @@ def from_openai(counts: dict[str, Any], *, model: str, request_id: str) -> Usage
 
 
 def _count(counts: Any, *names: str) -> int:
-    """The first of these numbers that is there, else 0; servers send null, floats and nonsense."""
+    """The first of these numbers that is there, else 0; servers send null, floats, infinities and nonsense."""
     if isinstance(counts, dict):
         for name in names:
             value = counts.get(name)
-            if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
+            if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < _TOO_MANY:
                 return int(value)
     return 0

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from rolecall.errors import NoModel
+from rolecall.errors import ModelUnavailable, NoModel
 from rolecall.models.events import Answered, TextDelta
-from rolecall.models.provider import Limits, Stop
+from rolecall.models.provider import Limits, Stop, timed
+from tests.loopback import replies
 from tests.loopback.replies import Reply
 from tests.loopback.server import Loopback
 from tests.models.asking import chain, request, say, stop_of, text_of
@@ -142,3 +143,35 @@ def test_stop_runs_its_hooks_once_and_late_ones_at_once() -> None:
     stop.say()
     stop.hook(lambda: ran.append("late"))
     assert ran == ["early", "late"] and stop.said and stop.wait(0)
+
+
+def endless(body: dict, text: str) -> Iterator[bytes]:
+    piece = {"choices": [{"index": 0, "delta": {"content": text}}], "model": "m", "id": "a"}
+    while True:
+        yield replies.sse(piece)
+
+
+def test_an_answer_without_end_is_stopped_at_its_measure(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replies, "openai_stream", lambda reply, body, number, prompt: endless(body, "word "))
+    with chain("openai", environ=loopback.environ()) as narrator:
+        events = say(narrator, request(max_tokens=100))
+    assert stop_of(events).reason == "max_tokens"
+    assert text_of(events).startswith("word word ") and 16_000 <= len(text_of(events)) <= 16_010
+    assert loopback.requests[0].finished.wait(5)
+    assert loopback.requests[0].state == "gone", "the server was hung up on"
+
+
+def test_blanks_without_end_are_no_answer(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replies, "openai_stream", lambda reply, body, number, prompt: endless(body, "  "))
+    with chain("openai", environ=loopback.environ()) as narrator, pytest.raises(NoModel, match="before the first word"):
+        say(narrator)
+
+
+def test_the_limit_in_all_holds_for_a_stream_that_never_pauses() -> None:
+    def babble(stop: Stop) -> Iterator[TextDelta]:
+        while True:
+            yield TextDelta("word ")
+
+    with pytest.raises(ModelUnavailable, match=r"took more than 0\.2 s in all"):
+        for _ in timed("openai/m", babble, Limits(5, 5, 0.2)):
+            pass

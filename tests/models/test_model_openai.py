@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rolecall.models.messages import Message, Request, Text, ToolCall, ToolResult
-from rolecall.models.openai_sdk import OpenAI, Thoughts
+from rolecall.models.openai_sdk import OpenAI, Thoughts, _Reader
 from rolecall.models.specs import parse
 from tests.loopback.replies import Reply
 from tests.loopback.server import Loopback
@@ -189,3 +189,37 @@ def test_a_pointed_at_address_needs_no_key(loopback: Loopback) -> None:
     with chain("openai", environ={"OPENAI_BASE_URL": loopback.openai_url}) as narrator:
         assert len(text_of(say(narrator))) > 800
     assert loopback.requests[0].headers["authorization"] == "Bearer none"
+
+
+def test_a_stream_that_ends_without_stop_reason_and_end_mark_is_cut(loopback: Loopback) -> None:
+    loopback.answer(Reply(text="Rain. data: [DONE]", done=False, finish=False))
+    with chain(SPEC, environ=loopback.environ()) as narrator:
+        events = say(narrator)
+    assert text_of(events) == "Rain. data: [DONE]"
+    assert stop_of(events).reason == "cut" and "broke off" in stop_of(events).raw
+
+
+@pytest.mark.parametrize("tail", [b"data: [DONE]\n\n", b"data:[DONE]\r\n\r\n", b"data: [DONE]"])
+def test_the_end_mark_is_known_however_it_arrives(tail: bytes) -> None:
+    stream = b'data: {"choices": []}\n\n' + tail
+    for cut in range(len(stream)):
+        reader = _Reader(parse(SPEC))
+        assert b"".join(reader._watched(iter([stream[:cut], stream[cut:]]))) == stream
+        assert reader._done
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"prompt_tokens": "many", "completion_tokens": [], "prompt_tokens_details": "none"},
+        {"prompt_tokens": float("inf"), "completion_tokens": float("nan")},
+        {"prompt_tokens": -5, "completion_tokens": 10**30},
+        {"prompt_tokens": None, "completion_tokens": {"a": 1}, "prompt_tokens_details": 4, "total_tokens": "x"},
+    ],
+)
+def test_a_usage_that_makes_no_sense_is_left_aside(loopback: Loopback, usage: dict) -> None:
+    loopback.answer(Reply(text="Rain. " * 40, usage=usage))
+    with chain(SPEC, environ=loopback.environ()) as narrator:
+        events = say(narrator)
+    assert usage_of(events).estimated and usage_of(events).out == 60
+    assert stop_of(events).reason == "end"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -160,6 +161,13 @@ def test_a_scripted_cut_comes_after_so_many_characters(tmp_path: Path) -> None:
         ("- tools: [{name: a, arguments: [1]}]\n", 1, "the arguments of a are no mapping"),
         ("- tools: [search]\n", 1, "a tool is"),
         ("- words\n", 1, "an answer is a mapping"),
+        ("- {text: a, tools: 5}\n", 1, "tools is no list"),
+        ("- text: a\n- {text: a, chunk: .inf}\n", 2, "chunk is no number from 1 up"),
+        ("- {text: a, delay: .inf}\n", 1, "delay is no number from 0 up"),
+        ("- {text: a, delay: .nan}\n", 1, "delay is no number from 0 up"),
+        ("- tools: [{name: a, arguments: &a {b: *a}}]\n", 1, "cannot be said in JSON"),
+        ("- text: a\n- text: " + "[" * 3000, 2, "nested too deeply"),
+        ("- text: 2020-99-99\n", 1, "not a script"),
     ],
 )
 def test_a_script_that_cannot_be_read_names_its_line(tmp_path: Path, text: str, line: int, told: str) -> None:
@@ -177,6 +185,30 @@ def test_a_script_that_is_not_there_or_no_text_is_one_line(tmp_path: Path, make)
     with pytest.raises(ModelSettings, match="the script cannot be read") as caught:
         scripted.read(path)
     assert "\n" not in str(caught.value)
+
+
+def fifo(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def endless(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def huge(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(scripted.LARGEST + 1)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with a name here")
+@pytest.mark.parametrize(
+    ("make", "told"), [(fifo, "not a regular file"), (endless, "not a regular file"), (huge, "larger than 8 MiB")]
+)
+def test_only_a_file_of_bearable_size_is_read_as_a_script(tmp_path: Path, make, told: str) -> None:
+    path = tmp_path / "script.yaml"
+    make(path)
+    with pytest.raises(ModelSettings, match=told):
+        scripted.read(path)
 
 
 def test_an_empty_script_has_no_answer(tmp_path: Path) -> None:

@@ -131,3 +131,10 @@ def test_a_running_ollama_comes_after_the_keys_with_a_model_that_can_write(loopb
 )
 def test_ollamas_host_is_read_as_ollama_reads_it(host: str, url: str) -> None:
     assert ollama_url(host) == url
+
+
+@pytest.mark.parametrize("spec", ["scripted:a\0b", "gguf:\0", "openai/a\0", "\0", "openai/a\nb"])
+def test_a_name_with_a_control_character_is_no_model(spec: str) -> None:
+    with pytest.raises(ModelSettings, match="is no model") as caught:
+        parse(spec)
+    assert "\0" not in str(caught.value) and "\n" not in str(caught.value)
