@@ -14,12 +14,14 @@ instead of opened: whoosh's files hold pickles. Nothing here is synced to the di
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import hmac
 import json
 import os
 import secrets
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -30,6 +32,7 @@ from rolecall.search.weights import FORMAT
 
 LAYOUT = 1
 _KEY_BYTES = 32
+_LARGEST = 1 << 30  # bytes of a catalogue: some thousand times that of a large campaign
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,7 @@ class Cabinet:
         """The shelf as last saved, or None when there is none, it is not ours, or it is of another format or language."""
         try:
             seen = self._seen()
-            signature, _, rest = self._file.read_bytes().partition(b"\n")
+            signature, _, rest = _read(self._file, _LARGEST).partition(b"\n")
             if not hmac.compare_digest(signature, self._sign(rest)):
                 return None
             head, *lines = rest.split(b"\n")
@@ -138,6 +141,21 @@ class Cabinet:
         with suppress(OSError):
             self._file.unlink()
 
+    def clear(self) -> None:
+        """Remove from the cache whatever is not of the kind it should be, and forget the catalogue.
+
+        Nothing is followed out of the cache: a link goes, what it leads to stays.
+        """
+        if not stat.S_ISDIR(_mode(self.folder, stat.S_IFDIR)):
+            self.folder.unlink()
+        for path in (self.base / "key", self.folder / "lock", self._file):
+            kind = _mode(path, stat.S_IFREG)
+            if stat.S_ISDIR(kind):
+                shutil.rmtree(path)
+            elif not stat.S_ISREG(kind):
+                path.unlink()
+        self.discard()
+
     # -- inside
 
     def _make(self) -> None:
@@ -179,9 +197,8 @@ class Cabinet:
         with suppress(FileNotFoundError):
             info = os.stat(path, follow_symlinks=False)
             private = not hasattr(os, "getuid") or (info.st_uid == os.getuid() and not info.st_mode & 0o077)
-            key = path.read_bytes()
-            if private and len(key) == _KEY_BYTES:
-                return key
+            if private and stat.S_ISREG(info.st_mode) and info.st_size == _KEY_BYTES:
+                return _read(path, _KEY_BYTES)
             path.unlink()
         self.base.mkdir(mode=0o700, parents=True, exist_ok=True)
         temporary = self.base / f"key.{secrets.token_hex(4)}.tmp"
@@ -198,12 +215,30 @@ class Cabinet:
             os.replace(temporary, path)  # a file system without hard links
         with suppress(OSError):
             temporary.unlink()
-        return path.read_bytes()
+        return _read(path, _KEY_BYTES)
 
 
 def _ours(folder: str) -> bool:
     """Whether a name is one that `new_index` gives."""
     return folder.startswith("index-") and folder[6:].isalnum()
+
+
+def _mode(path: Path, missing: int) -> int:
+    """The kind of what stands there, links not followed; `missing` when there is nothing."""
+    try:
+        return os.lstat(path).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return missing
+
+
+def _read(path: Path, most: int) -> bytes:
+    """The bytes of a regular file; OSError for anything else: a pipe would never answer, a device never end."""
+    fd = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with open(fd, "rb") as file:
+        info = os.fstat(fd)
+        if not stat.S_ISREG(info.st_mode) or info.st_size > most:
+            raise OSError(errno.EINVAL, "not a file of this program", str(path))
+        return file.read(most)
 
 
 def _user_cache() -> Path:

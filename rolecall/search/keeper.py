@@ -12,12 +12,13 @@ import threading
 import time
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rolecall.campaign import kinds
 from rolecall.campaign.folder import Campaign, Stamp, counts
-from rolecall.errors import CampaignError, StorageError
+from rolecall.errors import CampaignError, SearchError, StorageError
 from rolecall.search.analysis import Analyzer
 from rolecall.search.cabinet import Cabinet, Shelf
 from rolecall.search.catalogue import Catalogue, Entry, entry_of
@@ -30,6 +31,13 @@ if TYPE_CHECKING:
 
 WAIT = 10.0  # seconds to wait for another process that is changing the index
 _HEADS_SECONDS = 2.0  # seconds to read the files' heads when there is no index at all
+
+
+def _said(error: Exception) -> str:
+    """What went wrong, for a person."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 class Busy(Exception):
@@ -91,7 +99,7 @@ class Keeper:
             except CampaignError:
                 raise
             except Exception as error:
-                self._go_without(f"the index cannot be used ({error!r})", shelf, now)
+                self._go_without(_said(error), shelf, now)
             return True
 
     def _stat(self, shelf: Shelf | None, only: Iterable[str] | None) -> dict[str, Stamp]:
@@ -116,10 +124,17 @@ class Keeper:
         return now
 
     def rebuild(self, progress: Progress | None = None) -> None:
-        """Throw the index away and build it from nothing."""
+        """Throw the index away and build it from nothing; SearchError when that cannot be done.
+
+        What stands in its way inside our own cache folder is removed.
+        """
         with self._updating:
             self.distrust(None)
+            with suppress(OSError):  # then building it says what is wrong
+                self._cabinet.clear()
             self.refresh(progress)
+            if self.partial:
+                raise SearchError(f"the index cannot be rebuilt: {self.trouble}", remedy="mend that, then try again")
 
     def tidy(self) -> bool:
         """Merge the index's small segments; False when there was nothing to do or somebody else is writing."""
@@ -140,7 +155,7 @@ class Keeper:
     def distrust(self, error: Exception | None) -> None:
         """Let nobody open the index again; the next refresh builds a new one."""
         with self._updating, self._reading:
-            self.trouble = repr(error) if error else ""
+            self.trouble = _said(error) if error else ""
             self._index, self._shelf = None, None
             try:
                 self._cabinet.discard()
@@ -179,7 +194,7 @@ class Keeper:
             except CampaignError:
                 raise
             except Exception as error:  # the index is damaged
-                self.trouble = repr(error)
+                self.trouble = _said(error)
         folder = self._cabinet.new_index()
         try:
             engine.create(folder)
@@ -260,8 +275,11 @@ class Keeper:
         end = time.monotonic() + _HEADS_SECONDS
         for path in todo.look:
             if time.monotonic() < end:
-                with suppress(StorageError):
+                try:
                     entries.append(entry_of(passages_of(path, self.campaign.read(path)), ""))
+                except StorageError as error:
+                    known = old[path] if path in old else replace(entry_of(passages_of(path, b""), ""), secret=True)
+                    entries.append(replace(known, broken=str(error)))
             else:
                 entries.append(Entry(path, "", kinds.kind_of(path, {}), kinds.name_of(path, {}), secret=True))
         return old.changed(dict.fromkeys(entry.path for entry in entries), entries, {}, todo.gone)

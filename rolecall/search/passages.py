@@ -113,13 +113,9 @@ def passages_of(path: str, data: bytes) -> FilePassages:
 
 def _parted(document: Document) -> tuple[list[Section], list[Section]]:
     """The open and the secret sections: a secret heading covers everything to the next heading of its level."""
-    covered = [(s.start, s.end) for s in document.sections if s.level and secrets.is_secret_heading(s.heading)]
-    opened: list[Section] = []
-    hidden: list[Section] = []
-    for section in document.sections:
-        secret = any(start <= section.start < end for start, end in covered)
-        (hidden if secret else opened).append(section)
-    return opened, hidden
+    opened = secrets.open_sections(document)
+    starts = {section.start for section in opened}
+    return list(opened), [section for section in document.sections if section.start not in starts]
 
 
 def _broken(path: str, data: bytes, error: DocumentError) -> FilePassages:
@@ -167,17 +163,18 @@ def _first_line(document: Document, section: Section) -> int:
 
 def _pieces(text: str, line: int) -> Iterator[tuple[int, str]]:
     """(line, text) of pieces of about `PIECE` characters, cut between paragraphs; blank text gives none."""
-    start = end = 0
+    start = end = counted = 0
     for found in re.finditer(r"(?:[^\n]*\S[^\n]*(?:\n|\Z))+", text):
         for begin, stop in _cut(text, found.start(), found.end()):
             if end > start and stop - start > PIECE:
-                yield line + text.count("\n", 0, start), text[start:end]
+                line, counted = line + text.count("\n", counted, start), start
+                yield line, text[start:end]
                 start = begin
             elif end == start:
                 start = begin
             end = stop
     if end > start:
-        yield line + text.count("\n", 0, start), text[start:end]
+        yield line + text.count("\n", counted, start), text[start:end]
 
 
 def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

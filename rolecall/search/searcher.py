@@ -81,7 +81,7 @@ class Search:
         return self._keeper.refresh(progress, only)
 
     def rebuild(self, progress: Progress | None = None) -> None:
-        """Throw the index away and build it from nothing."""
+        """Throw the index away and build it from nothing; SearchError when that cannot be done."""
         self._keeper.rebuild(progress)
 
     def tidy(self) -> bool:

@@ -6,14 +6,16 @@ import os
 import pickle
 import shutil
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from rolecall.campaign.folder import open_campaign
+from rolecall.errors import SearchError
 from rolecall.search.searcher import Search
 from tests.search.contents import folder_of
-from tests.search.folders import Folder
+from tests.search.folders import Folder, unreadable
 
 
 class Bomb:
@@ -245,3 +247,88 @@ def test_without_a_cache_folder_the_files_themselves_are_searched(folder: Folder
     assert search.find("canary", secrets=True)
     assert [m.name for m in search.mentions("then Valen came")] == ["Valen"]
     assert search.tidy() is False
+
+
+def fifo(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def endless(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def a_folder(path: Path) -> None:
+    path.mkdir()
+    (path / "something").write_bytes(b"in the way")
+
+
+needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with a name here")
+
+
+@needs_pipes
+@pytest.mark.parametrize("make", [fifo, endless])
+@pytest.mark.parametrize("name", ["key", "catalogue"])
+def test_a_pipe_or_device_in_the_cache_is_not_read(built: Folder, name: str, make: Callable[[Path], None]) -> None:
+    path = built.cache / "key" if name == "key" else place(built) / "catalogue"
+    path.unlink()
+    make(path)
+    assert still_right(built)
+    assert path.is_file() and not path.is_symlink()
+
+
+@needs_pipes
+@pytest.mark.parametrize("make", [fifo, endless, a_folder])
+@pytest.mark.parametrize("name", ["key", "catalogue", "lock"])
+def test_a_rebuild_removes_what_stands_in_its_way(built: Folder, name: str, make: Callable[[Path], None]) -> None:
+    path = built.cache / "key" if name == "key" else place(built) / name
+    path.unlink(missing_ok=True)
+    make(path)
+    built.search().rebuild()
+    assert still_right(built)
+    assert not path.is_symlink() and not path.is_dir()
+
+
+@pytest.mark.parametrize("link", [False, True])
+def test_a_rebuild_follows_no_link_out_of_the_cache(built: Folder, tmp_path: Path, link: bool) -> None:
+    there = place(built)
+    shutil.rmtree(there)
+    outside = tmp_path / "outside"
+    a_folder(outside)
+    (outside / "catalogue").mkdir()
+    there.symlink_to(outside) if link else there.write_bytes(b"in the way")
+    built.search().rebuild()
+    assert still_right(built) and there.is_dir() and not there.is_symlink()
+    assert sorted(found.name for found in outside.iterdir()) == ["catalogue", "something"]
+
+
+def test_a_rebuild_that_cannot_be_is_told_in_one_plain_line(folder: Folder) -> None:
+    folder.write("lore/mill.md", "gannet")
+    folder.cache.write_bytes(b"in the way")
+    search = folder.search()
+    with pytest.raises(SearchError, match="the index cannot be rebuilt: ") as caught:
+        search.rebuild()
+    said = str(caught.value)
+    assert str(folder.cache) in said and "Error(" not in said and "Errno" not in said and "\n" not in said
+    assert folder.cache.read_bytes() == b"in the way"
+    assert [h.path for h in search.find("gannet")] == ["lore/mill.md"]
+
+
+def test_an_unreadable_file_without_an_index_is_known_as_broken_and_stops_nothing(folder: Folder) -> None:
+    folder.write("lore/mill.md", "gannet of the mill")
+    shut = folder.write("lore/shut.md", "---\nname: Shut\n---\ngannet\n")
+    folder.cache.write_bytes(b"in the way")
+    with unreadable(shut):
+        search = folder.refreshed()
+        assert search.partial and "ermission denied" in search.catalogue["lore/shut.md"].broken
+        assert [h.path for h in search.find("gannet")] == ["lore/mill.md"]
+        assert [h.path for h in search.find("mill", secrets=True, withheld=True)] == ["lore/mill.md"]
+
+
+def test_an_unreadable_file_is_broken_in_a_new_index_too(folder: Folder) -> None:
+    folder.write("lore/mill.md", "gannet of the mill")
+    shut = folder.write("lore/shut.md", "---\nname: Shut\n---\ngannet\n")
+    with unreadable(shut):
+        search = folder.refreshed()
+        assert not search.partial and "ermission denied" in search.catalogue["lore/shut.md"].broken
+        assert [h.path for h in search.find("gannet")] == ["lore/mill.md"]
+    assert {h.path for h in folder.refreshed().find("gannet")} == {"lore/mill.md", "lore/shut.md"}

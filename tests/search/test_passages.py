@@ -257,3 +257,27 @@ def test_text_and_names_are_in_composed_form() -> None:
 def test_forgotten_and_pinned_are_known() -> None:
     file = passages_of("lore/x.md", b"---\npinned: true\nforgotten: T0042 gone\n---\nx\n")
     assert file.pinned and file.forgotten == "T0042 gone"
+
+
+def test_pieces_name_their_lines_however_many_there_are() -> None:
+    rows = [f"row {n} " + "word " * 60 for n in range(400)]
+    file = passages_of("lore/long.md", ("---\nname: Long\n---\n\n" + "\n\n".join(rows) + "\n").encode())
+    assert len(file.passages) > 50
+    lines = ["", "---", "name: Long", "---", "", *(line for row in rows for line in (row, ""))]
+    for passage in file.passages:
+        first = passage.body.split("\n", 1)[0].strip()
+        assert lines[passage.line].strip() == first, "the line is where its piece begins"
+
+
+def test_of_many_headings_those_under_a_secret_one_are_hidden() -> None:
+    parts = [
+        f"## {'Secret' if n % 3 == 0 else f'Part {n}'}\n\nword{n} {'x' * 300}\n\n### Below {n}\n\nunder{n}\n"
+        for n in range(60)
+    ]
+    file = passages_of("lore/many.md", ("---\nname: Many\n---\n" + "\n".join(parts)).encode())
+    opened = " ".join(p.body for p in file.passages if not p.secret)
+    hidden = " ".join(p.body for p in file.passages if p.secret)
+    for n in range(60):
+        told, other = (hidden, opened) if n % 3 == 0 else (opened, hidden)
+        assert f"word{n} " in told and f"under{n}" in told.split()
+        assert f"word{n} " not in other and f"under{n}" not in other.split()
