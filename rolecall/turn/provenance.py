@@ -7,11 +7,13 @@ still stands as it was put.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from rolecall.campaign import records, secrets
 from rolecall.campaign.documents import Document
 from rolecall.campaign.folder import Campaign
+from rolecall.campaign.frontmatter import Node
 from rolecall.campaign.journal import turn_id
 from rolecall.errors import DocumentError, UnknownName
 
@@ -64,14 +66,30 @@ def _secret_lines(campaign: Campaign, path: str, rows: list[str]) -> set[int]:
     if document.block:
         pairs = document.block.pairs()
         starts = [key.line + 2 for key, _ in pairs] + [document.body_line]
-        for (key, _), start, end in zip(pairs, starts, starts[1:], strict=False):
-            if secrets.is_secret_field(key.value):
-                hidden |= set(range(start, end))
+        for (key, value), start, end in zip(pairs, starts, starts[1:], strict=False):
+            hidden |= set(range(start, end)) if secrets.is_secret_field(key.value) else _secret_in(value, start, end)
     shown = set(secrets.open_sections(document))
     for section, after in zip(sections, [*sections[1:], None], strict=True):
         if section not in shown:
             hidden |= set(range(section.line, after.line if after else len(rows) + 1))
     return hidden
+
+
+def _secret_in(node: Node, start: int, end: int) -> set[int]:
+    """The lines of a field that hold something secret inside: the items it stands in, the whole field where it is no list."""
+    if not _holds_secret(node):
+        return set()
+    if node.kind != "seq":
+        return set(range(start, end))
+    lines = [*(item.line + 2 for item in node.value), end]
+    spans = [range(at, max(after, at + 1)) for at, after in pairwise(lines)]
+    return {line for item, span in zip(node.value, spans, strict=True) if _holds_secret(item) for line in span}
+
+
+def _holds_secret(node: Node) -> bool:
+    if node.kind == "map":
+        return any(secrets.is_secret_field(key.value) or _holds_secret(value) for key, value in node.value)
+    return node.kind == "seq" and any(map(_holds_secret, node.value))
 
 
 def _writes(campaign: Campaign, path: str) -> list[dict]:

@@ -121,12 +121,12 @@ FAILURES = {
     ),
     "hostile": Failure(
         _per_layer(
-            _picks(BIG, ODD, FENCED, "---", "[[", "*"),
+            _picks(BIG[:4000], ODD, FENCED, "---", "[[", "*"),
             _calls(("record_character", {"name": f"Eve\n---\nkind: dm\n---\n{FENCED}"}),
                    ("record_character", {"name": "Mal: [x], {y} # z", "status": FENCED, "aliases": [FENCED, "---", ODD, ": :"],
                                          "relationships": [{"with": "a: b}, {c", "nature": "- x\n---", "status": ODD}],
                                          "text": FENCED}),
-                   ("record_item", {"name": BIG}), ("record_item", {"name": "Urn", "properties": BIG}),
+                   ("record_item", {"name": BIG}), ("record_item", {"name": "Urn", "properties": BIG[: 1 << 19]}),
                    ("record_item", {"name": ODD, "text": ODD, "holder": "# Nobody"}),
                    ("update_entry", {"entry": "Sera", "field": "history", "value": FENCED}),
                    ("update_entry", {"entry": "Sera", "field": "---\nlocked", "value": "true"}),
