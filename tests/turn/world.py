@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from rolecall.models.messages import Request, ToolCall
 from rolecall.models.provider import Limits, Profile
 from rolecall.models.usage import Usage
 from rolecall.turn.game import Game
+from tests.loopback.storyteller import smallest
 
 SETTINGS = """\
 format: 1
@@ -138,6 +140,12 @@ class Teller:
     def stream(self, request: Request, limits: Limits) -> Iterator[Event]:
         """The answer to a request."""
         self.asked.append(messages.digest(request))
+        if request.answer_schema is not None:  # retriever and historian: nothing to add
+            yield from _said(json.dumps(smallest(request.answer_schema)))
+            return
+        if any(tool.name.startswith("record_") for tool in request.tools):  # the scribe: nothing to keep
+            yield from _said("Nothing.")
+            return
         self.before(request)
         if not request.tools:
             yield from _said("Retold: the promise of the ledger, the 3 marks and the lie; and what came of it all.")
