@@ -155,9 +155,8 @@ class _Reader:
                 usage = from_anthropic(counts, model=self._model, request_id=request_id)
                 yield Used(replace(usage, estimated=True))
             raise
-        last: list[Event] = []
-        if self._counts:
-            last.append(Used(from_anthropic(self._counts, model=self._model, request_id=request_id)))
+        used = from_anthropic(self._counts, model=self._model, request_id=request_id)
+        last: list[Event] = [Used(used)] if used.prompt or used.out else []
         return [*last, stopped(self._stop, calls=self._called)]
 
     def _event(self, event: Any) -> Iterator[Event | None]:

@@ -36,7 +36,8 @@ _HEADS_SECONDS = 2.0  # seconds to read the files' heads when there is no index 
 def _said(error: Exception) -> str:
     """What went wrong, for a person."""
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+        place = error.filename2 or error.filename  # of a renaming the place it was to have
+        return f"{place}: {error.strerror}" if place else error.strerror
     return " ".join(str(error).split()) or type(error).__name__
 
 

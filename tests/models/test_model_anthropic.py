@@ -173,3 +173,18 @@ def test_an_error_told_inside_the_stream_sends_the_chain_on(loopback: Loopback, 
         events = say(narrator)
     assert text_of(events) == "Rain."
     assert isinstance(events[0], Skipped) and "anthropic/a" in events[0].reason
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"input_tokens": "many", "output_tokens": [], "cache_read_input_tokens": {"a": 1}},
+        {"input_tokens": float("inf"), "output_tokens": -3},
+    ],
+)
+def test_a_usage_that_makes_no_sense_is_left_aside(loopback: Loopback, usage: dict) -> None:
+    loopback.answer(Reply(text="Rain. " * 40, usage=usage))
+    with chain(SPEC, environ=loopback.environ()) as narrator:
+        events = say(narrator)
+    assert text_of(events) == "Rain. " * 40 and stop_of(events).reason == "end"
+    assert usage_of(events).out <= 60 and usage_of(events).fresh < 1000

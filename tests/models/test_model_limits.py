@@ -13,12 +13,13 @@ from pathlib import Path
 import pytest
 
 from rolecall.errors import ModelUnavailable, NoModel
+from rolecall.models.calls import ARGUMENTS
 from rolecall.models.events import Answered, TextDelta
 from rolecall.models.provider import Limits, Stop, timed
 from tests.loopback import replies
 from tests.loopback.replies import Reply
 from tests.loopback.server import Loopback
-from tests.models.asking import chain, request, say, stop_of, text_of
+from tests.models.asking import JOURNAL, chain, request, say, stop_of, text_of
 
 PROTOCOLS = ("anthropic", "openai")
 
@@ -118,7 +119,7 @@ def test_ctrl_c_is_heard_while_a_model_is_waited_for(loopback: Loopback, protoco
     loopback.answer(reply)
     code = (
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from tests.models.asking import chain, say\n"
+        "from tests.models.asking import JOURNAL, chain, say\n"
         f"with chain({protocol!r}, environ={loopback.environ()!r}) as narrator:\n"
         "    try: say(narrator)\n"
         "    except KeyboardInterrupt: print('heard')\n"
@@ -175,3 +176,10 @@ def test_the_limit_in_all_holds_for_a_stream_that_never_pauses() -> None:
     with pytest.raises(ModelUnavailable, match=r"took more than 0\.2 s in all"):
         for _ in timed("openai/m", babble, Limits(5, 5, 0.2)):
             pass
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_tool_call_without_end_is_no_answer(loopback: Loopback, protocol: str) -> None:
+    loopback.answer(Reply(tools=(("append_journal", '{"line": "' + "x" * ARGUMENTS),), chunk=100_000))
+    with chain(protocol, environ=loopback.environ()) as narrator, pytest.raises(NoModel, match="without end"):
+        say(narrator, request(tools=(JOURNAL,)))
