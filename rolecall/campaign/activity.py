@@ -64,7 +64,9 @@ class Feed:
     ) -> None:
         """Add an operation."""
         when = time.strftime("%Y-%m-%dT%H:%M:%S")
-        done = Operation(when, turn, type, phase, model, " ".join(reason.split())[:500], tuple(paths), tokens, ms, secret)
+        done = Operation(
+            when, turn, type, phase, model, " ".join(reason.split())[:500], tuple(paths), tokens, ms, secret
+        )
         line = json.dumps(asdict(done), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
         try:
             if not files.exists(self.root, PATH):
@@ -114,9 +116,15 @@ def _wanted(op: Operation, types: Sequence[str], phases: Sequence[str], with_sec
     return (with_secrets or not op.secret) and (not types or op.type in types) and (not phases or op.phase in phases)
 
 
+def _is_sound(op: Operation) -> bool:
+    texts = (op.at, op.turn, op.type, op.phase, op.model, op.reason, *op.paths)
+    return all(isinstance(text, str) for text in texts) and type(op.tokens) is int and type(op.ms) is int
+
+
 def _operation(raw: bytes) -> Operation | None:
     try:
         line = json.loads(raw.decode("utf-8", "replace")) if raw.strip() else None
-        return Operation(**{**line, "paths": tuple(line["paths"])}) if line else None
-    except (ValueError, TypeError, KeyError):
+        done = Operation(**{**line, "paths": tuple(line["paths"])}) if line else None
+        return done if done and _is_sound(done) else None
+    except (ValueError, TypeError, KeyError, RecursionError):
         return None  # torn by a kill, or of another version

@@ -5,11 +5,13 @@ Reading here changes nothing; `set_aside` gives a record another name, so that i
 
 from __future__ import annotations
 
-import json
+import errno
+import os
 import re
+import stat
 from pathlib import Path
 
-from rolecall.campaign import files
+from rolecall.campaign import files, recordlines
 from rolecall.campaign.folder import MACHINE_FOLDER
 from rolecall.campaign.journal import turn_id
 from rolecall.errors import StorageError
@@ -21,9 +23,41 @@ DRAFTS = f"{MACHINE_FOLDER}/drafts"
 
 
 def lines(root: Path, folder: str) -> list[dict]:
-    """The lines of a record; a torn last line is no line."""
+    """The sound lines of a record: what is torn, damaged or of an unknown kind is no line."""
+    return recordlines.read(raw(root, folder))
+
+
+def raw(root: Path, folder: str) -> bytes:
+    """A record's bytes; none where no readable file has its name. StorageError when the disk refuses."""
     path = f"{folder}/record.jsonl"
-    return json_lines(files.read(root, path)) if files.exists(root, path) else []
+    return plain(root, path) or b""
+
+
+def plain(root: Path, path: str) -> bytes | None:
+    """The bytes of a file of the machine's; None where there is none, or what has its name can never be one."""
+    if not files.exists(root, path):
+        return None
+    try:
+        return files.read(root, path)
+    except StorageError:
+        if _is_no_file(root / path):
+            return None
+        raise  # it may be readable again later
+
+
+def _is_no_file(place: Path) -> bool:
+    """Whether a folder, a pipe, a link that leads nowhere or a file past all measure stands there."""
+    try:
+        info = os.stat(place)
+    except OSError as error:
+        return error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
+    return place.is_symlink() or not stat.S_ISREG(info.st_mode) or info.st_size > files.MAX_FILE
+
+
+def begun(root: Path, folder: str) -> dict | None:
+    """The `begin` line of a turn's record; None when it has none, or one of another turn."""
+    first = next((line for line in lines(root, folder) if line["do"] == "begin"), {})
+    return first if first.get("turn") == turn_of(folder) else None
 
 
 def writes(root: Path, folder: str) -> list[dict]:
@@ -48,15 +82,7 @@ def trails(root: Path, folder: str) -> dict[str, int]:
 
 def json_lines(data: bytes) -> list[dict]:
     """The JSON objects of a file that holds one a line; what is torn is left out."""
-    found = []
-    for raw in data.split(b"\n"):
-        try:
-            line = json.loads(raw.decode("utf-8", "surrogatepass")) if raw else None
-        except ValueError:
-            continue
-        if isinstance(line, dict):
-            found.append(line)
-    return found
+    return [line for one in data.split(b"\n") if (line := recordlines.json_object(one)) is not None]
 
 
 def folders(root: Path) -> list[str]:
@@ -64,24 +90,35 @@ def folders(root: Path) -> list[str]:
     place = root / TURNS
     if not place.is_dir():
         return []
-    names = [p.name for p in place.iterdir() if re.fullmatch(r"T\d{4,}", p.name)]
+    names = [p.name for p in place.iterdir() if re.fullmatch(r"T[0-9]{4,}", p.name)]
     return [f"{TURNS}/{name}" for name in sorted(names, key=lambda name: int(name[1:]))]
 
 
 def newest_open(root: Path) -> str | None:
-    """The folder of the newest record when it is not closed: what an interrupted command left."""
+    """The folder of the newest record when it is not closed, or does not say which turn it is of."""
     found = folders(root)
     if not found:
         return None
-    ends = [line["do"] for line in lines(root, found[-1]) if line["do"] in ("closed", "reopened")]
-    return None if ends and ends[-1] == "closed" else found[-1]
+    every = lines(root, found[-1])
+    ends = [line["do"] for line in every if line["do"] in ("closed", "reopened")]
+    is_of_it = any(line["do"] == "begin" and line.get("turn") == turn_of(found[-1]) for line in every)
+    return None if is_of_it and ends and ends[-1] == "closed" else found[-1]
 
 
 def undone(root: Path) -> set[int]:
     """The turns that were taken back for good while later ones stayed: their numbers may be missing."""
+    return _put_aside(root, "undone")
+
+
+def damaged(root: Path) -> set[int]:
+    """The turns of which a record was put aside because it could not be read."""
+    return _put_aside(root, "damaged")
+
+
+def _put_aside(root: Path, why: str) -> set[int]:
     place = root / TURNS
     names = [p.name for p in place.iterdir()] if place.is_dir() else []
-    return {int(name[1 : name.index(".")]) for name in names if re.fullmatch(r"T\d{4,}\.undone-\d+", name)}
+    return {int(name[1 : name.index(".")]) for name in names if re.fullmatch(rf"T[0-9]{{4,}}\.{why}-[0-9]+", name)}
 
 
 def others(root: Path) -> list[str]:
@@ -95,7 +132,7 @@ def others(root: Path) -> list[str]:
 
 def turn_of(folder: str) -> int:
     """42 for `.rolecall/turns/T0042` and for `.rolecall/turns/T0042.swipe-1`."""
-    return int(re.search(r"/T(\d+)", folder)[1])
+    return int(re.search(r"/T([0-9]+)", folder)[1])
 
 
 def swipes(root: Path, turn: int) -> dict[int, str]:
@@ -105,9 +142,8 @@ def swipes(root: Path, turn: int) -> dict[int, str]:
     names = [p.name for p in place.iterdir() if name.fullmatch(p.name)] if place.is_dir() else []
     found = {}
     for one in names:
-        begun = next((line for line in lines(root, f"{TURNS}/{one}") if line["do"] == "begin"), None)
-        if begun:
-            found[begun.get("swipe", 1)] = f"{TURNS}/{one}"
+        if first := begun(root, f"{TURNS}/{one}"):
+            found[first.get("swipe", 1)] = f"{TURNS}/{one}"
     return dict(sorted(found.items()))
 
 
@@ -124,7 +160,7 @@ def attempts(root: Path, number: int) -> list[str]:
     """The records of every attempt at a fold, oldest first."""
     place = root / FOLDS
     names = [p.name for p in place.iterdir()] if place.is_dir() else []
-    mine = [name for name in names if re.fullmatch(rf"{number:04d}(-\d+)?", name)]
+    mine = [name for name in names if re.fullmatch(rf"{number:04d}(-[0-9]+)?", name)]
     return [f"{FOLDS}/{name}" for name in sorted(mine, key=lambda name: int(name.partition("-")[2] or 1))]
 
 

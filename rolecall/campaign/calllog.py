@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rolecall.campaign import files
-from rolecall.campaign.archive import TURNS, attempts, json_lines
+from rolecall.campaign import files, recordlines
+from rolecall.campaign.archive import TURNS, attempts, plain
 from rolecall.campaign.journal import turn_id
 
 if TYPE_CHECKING:
@@ -46,7 +46,10 @@ def open_call(record: Record, layer: str, digest: str, request: dict) -> CallLog
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A model call as recorded; `complete` when its last event is the model's own stop."""
+    """A model call as recorded; `complete` when its last event is the model's own stop and nothing of it is damaged.
+
+    One whose request cannot be read has an empty `request` and no events.
+    """
 
     layer: str
     digest: str
@@ -62,13 +65,22 @@ def calls(root: Path, folder: str) -> tuple[Call, ...]:
         return ()
     found = []
     for name in sorted(p.name for p in place.iterdir() if p.name.endswith(".json")):
-        head = json_lines(files.read(root, f"{folder}/calls/{name}"))
-        log = f"{folder}/calls/{name}l"
-        events = json_lines(files.read(root, log)) if files.exists(root, log) else []
-        if head:
-            complete = bool(events) and events[-1].get("type") == "stopped" and events[-1].get("reason") != "cut"
-            found.append(Call(head[0]["layer"], head[0]["digest"], head[0]["request"], tuple(events), complete))
+        head = recordlines.json_object(plain(root, f"{folder}/calls/{name}") or b"") or {}
+        layer, digest, request = head.get("layer"), head.get("digest"), head.get("request")
+        if not (isinstance(layer, str) and isinstance(digest, str) and isinstance(request, dict)):
+            found.append(Call(name.removesuffix(".json").partition("-")[2], "", {}, (), False))
+            continue
+        events, whole = _events(plain(root, f"{folder}/calls/{name}l") or b"")
+        complete = whole and bool(events) and events[-1]["type"] == "stopped" and events[-1].get("reason") != "cut"
+        found.append(Call(layer, digest, request, tuple(events), complete))
     return tuple(found)
+
+
+def _events(data: bytes) -> tuple[list[dict], bool]:
+    """The events of a log, and whether every line of it is one."""
+    every = [recordlines.json_object(raw) for raw in data.split(b"\n") if raw.strip()]
+    events = [event for event in every if event is not None and isinstance(event.get("type"), str)]
+    return events, len(events) == len(every)
 
 
 def paid_answers(root: Path, turn: int) -> dict[str, Call]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 
-from rolecall.campaign import arcs, chronicles, effects, files, journal, kinds, records, story, summaries
+from rolecall.campaign import arcs, chronicles, effects, files, journal, kinds, lock, records, story, summaries
 from rolecall.campaign.documents import Document, parse
 from rolecall.campaign.folder import CONFLICT_COPY, Campaign
 from rolecall.campaign.frontmatter import Node, find
@@ -247,8 +247,16 @@ def _trails(campaign: Campaign, documents: dict[str, Document]) -> Iterator[Prob
                 yield Problem(path, at, "trail-shrank", message, "restore the lines from git or a backup")
 
 
+def _interrupted(campaign: Campaign) -> str | None:
+    """The record that an interrupted command left open; none while another command is at it."""
+    folder = records.newest_open(campaign.root)
+    if folder is None or lock.is_held(campaign.root):
+        return None
+    return folder if records.newest_open(campaign.root) == folder else None  # it may have ended in between
+
+
 def _leftovers(campaign: Campaign) -> Iterator[Problem]:
-    if folder := records.newest_open(campaign.root):
+    if (folder := _interrupted(campaign)) is not None:
         yield Problem(folder, None, "interrupted", "a turn that was interrupted", "any command that writes finishes it")
     for place, folders, names in os.walk(campaign.root):
         folders[:] = [name for name in folders if name != ".git"]

@@ -197,6 +197,7 @@ _EDITS = {
     "kind": _kind,
     **summaries.EDITS,
 }
+OPS = frozenset(("section", "record", "proposal", *_EDITS))
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,10 +54,12 @@ def hold(root: Path, command: str, *, wait: float = WAIT) -> Iterator[None]:
         _sign(root, command)
         yield
     finally:
-        if not files.litter():  # else the note stays, and the next holder sweeps
-            with suppress(StorageError):
-                files.forget(root, HOLDER)
-        lock.release()
+        try:
+            if not files.litter():  # else the note stays, and the next holder sweeps
+                with suppress(StorageError):
+                    files.forget(root, HOLDER)
+        finally:
+            lock.release()
 
 
 def _sign(root: Path, command: str) -> None:
@@ -110,5 +112,5 @@ def holder(root: Path) -> str:
     try:
         note = json.loads(files.read(root, HOLDER))
         return f"process {int(note['pid'])}, `{note['command']}`, since {note['started']}"
-    except (StorageError, ValueError, KeyError, TypeError):
+    except (StorageError, ValueError, KeyError, TypeError, RecursionError):
         return "a process that left no note"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rolecall.campaign import files, records
+from rolecall.campaign import files, recordlines, records
 from rolecall.campaign.effects import Effect, decode, edit_of, encode
 from rolecall.campaign.folder import MACHINE_FOLDER
 from rolecall.campaign.journal import turn_id
@@ -23,7 +23,7 @@ from rolecall.errors import Malformed, StorageError, UnknownName
 FOLDER = f"{MACHINE_FOLDER}/proposals"
 EDITS = f"{MACHINE_FOLDER}/edits"
 OPEN, ACCEPTED, DROPPED = "open", "accepted", "dropped"
-_FILE = re.compile(r"(\d{4,})\.(json|accepted|dropped)")
+_FILE = re.compile(r"([0-9]{4,})\.(json|accepted|dropped)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,11 +157,11 @@ def _read(root: Path, number: int) -> Proposal:
     path = f"{FOLDER}/{number:04d}.json"
     try:
         body = json.loads(files.read(root, path).decode("utf-8"))
-        effects = tuple(decode(effect) for effect in body["effects"])
-        if not effects:
+        if not body["effects"] or not all(recordlines.is_effect(effect) for effect in body["effects"]):
             raise ValueError("no effects")
+        effects = tuple(decode(effect) for effect in body["effects"])
         return Proposal(number, str(body["line"]), int(body["turn"]), effects, _state(root, number))
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         raise Malformed("this proposal cannot be read", path=path, remedy="delete that file") from None
 
 
@@ -174,4 +174,4 @@ def _files(root: Path) -> list[re.Match]:
 def _next_edit(root: Path) -> int:
     place = root / EDITS
     names = [p.name for p in place.iterdir()] if place.is_dir() else []
-    return max((int(name) for name in names if name.isdigit()), default=0) + 1
+    return max((int(name) for name in names if re.fullmatch(r"[0-9]{1,9}", name)), default=0) + 1

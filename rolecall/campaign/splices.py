@@ -64,4 +64,4 @@ def _packed(data: bytes) -> str:
 
 def unpacked(text: str) -> bytes:
     """The bytes of a write's `old` or `new`."""
-    return base64.b64decode(text[7:]) if text.startswith("base64:") else text.encode()
+    return base64.b64decode(text[7:], validate=True) if text.startswith("base64:") else text.encode()

@@ -47,7 +47,7 @@ def _narrator(game: Game, campaign: Campaign):
 
 
 def last(campaign: Campaign, *, with_secrets: bool) -> dict:
-    """The prompts of the last told turn word for word; TurnError when there is no record of one."""
+    """The prompts of the last told turn word for word; TurnError when there is no record of one that can be read."""
     found = records.folders(campaign.root)
     if not found:
         raise TurnError("there is no record of a turn here", remedy="play one, or give an ACTION")
@@ -55,8 +55,15 @@ def last(campaign: Campaign, *, with_secrets: bool) -> dict:
     for call in records.calls(campaign.root, found[-1]):
         if call.layer in SECRET_LAYERS and not with_secrets:
             continue
-        spec = next((e.get("spec", "") for e in call.events if e.get("type") == "answered"), "")
-        layers.append(_layer(call.layer, spec, messages.decode(call.request)) | {"passages": []})
+        spec = next((str(e.get("spec", "")) for e in call.events if e["type"] == "answered"), "")
+        try:
+            layers.append(_layer(call.layer, spec, messages.decode(call.request)) | {"passages": []})
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise TurnError(
+                f"the record of this turn's {call.layer or 'model'} call cannot be read",
+                path=f"{found[-1]}/calls",
+                remedy="give an ACTION to see the next prompt",
+            ) from None
     return {"turn": found[-1].rsplit("/", 1)[-1], "layers": layers}
 
 

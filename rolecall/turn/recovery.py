@@ -14,11 +14,11 @@ from rolecall.campaign.folder import Campaign
 from rolecall.campaign.journal import turn_id
 from rolecall.campaign.kinds import STATE_FILE
 from rolecall.campaign.records import Record
-from rolecall.errors import DocumentError, RoleCallError, StorageError
+from rolecall.errors import StorageError
 from rolecall.search.searcher import Search
 from rolecall.tools.families import NARRATOR
 from rolecall.tools.toolbox import Table, Toolbox
-from rolecall.turn import folding, rollback, telling
+from rolecall.turn import folding, rollback, soundness, telling
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +31,22 @@ class Recovered:
 def is_needed(campaign: Campaign) -> bool:
     """Whether an interrupted command left something; cheap enough for every command."""
     root = campaign.root
-    return (
-        lock.left_behind(root)
-        or records.newest_open(root) is not None
-        or rollback.pending(root) is not None
-        or folding.pending(campaign) is not None
-    )
+    try:
+        return (
+            lock.left_behind(root)
+            or records.newest_open(root) is not None
+            or rollback.pending(root) is not None
+            or folding.pending(campaign) is not None
+        )
+    except StorageError:
+        return True  # a record that the disk does not give out now: whoever writes is told
 
 
 def recover(campaign: Campaign, search: Search) -> list[Recovered]:
     """Put right what an interrupted command left. Holds only under the campaign's lock; may itself be interrupted."""
     done: list[Recovered] = []
-    folder = records.newest_open(campaign.root)
+    while (folder := records.newest_open(campaign.root)) and records.begun(campaign.root, folder) is None:
+        done.append(_put_aside(campaign, folder))
     if folder is not None:
         records.finish_torn(campaign.root, folder)
     if path := folding.finish(campaign):
@@ -58,19 +62,19 @@ def recover(campaign: Campaign, search: Search) -> list[Recovered]:
 
 def _recover_turn(campaign: Campaign, search: Search, folder: str) -> Recovered:
     lines = records.lines(campaign.root, folder)
-    begin = next((line for line in lines if line["do"] == "begin"), None)
+    begin = records.begun(campaign.root, folder)
     record = Record(campaign.root, folder)
-    if begin is None:  # killed before its first line was whole
-        records.set_aside(campaign.root, folder, "draft")
-        return Recovered("A turn that had not begun is put aside")
     turn, action = begin["turn"], begin["action"]
     plans = [line for line in lines if line["do"] == "plan"]
     effects = [decode(e) for plan in plans for e in plan["effects"]]
+    if not plans and turn in soundness.standing(campaign):  # it was told, and a plan comes before that
+        return _damaged(campaign, folder)
     if not plans:
         effects = _effects_from_answers(campaign, search, record, turn, action)
     if effects is None:
         records.keep_draft(campaign.root, turn, action)
-        records.set_aside(campaign.root, folder, "draft")
+        whole = all(_is_readable(call) for call in records.calls(campaign.root, folder))
+        records.set_aside(campaign.root, folder, "draft" if whole else "damaged")  # a draft's answers are used again
         return Recovered(f"{turn_id(turn)} was interrupted before it was told; its action is kept")
     told = "told" in [line["do"] for line in lines[_reopened(lines) :]]
     if told:  # all of it is written but for what the helpers kept afterwards
@@ -84,6 +88,21 @@ def _recover_turn(campaign: Campaign, search: Search, folder: str) -> Recovered:
     records.drop_drafts(campaign.root)
     left = f" ({'; '.join(faults)})" if faults else ""
     return Recovered(f"{turn_id(turn)} was interrupted while it was written down; it is finished{left}")
+
+
+def _put_aside(campaign: Campaign, folder: str) -> Recovered:
+    """A record that does not say what it is of: torn by a kill in its first line, or damaged since."""
+    data = records.raw(campaign.root, folder)
+    is_torn = b"\n" not in data and b'{"do": "begin"'.startswith(data[:14])
+    if not is_torn or records.turn_of(folder) in soundness.standing(campaign):
+        return _damaged(campaign, folder)
+    records.set_aside(campaign.root, folder, "draft")
+    return Recovered("A turn that had not begun is put aside")
+
+
+def _damaged(campaign: Campaign, folder: str) -> Recovered:
+    place = records.set_aside(campaign.root, folder, "damaged")
+    return Recovered(f"The record of {turn_id(records.turn_of(folder))} cannot be read and is put aside ({place})")
 
 
 def _interrupted(campaign: Campaign, record: Record, turn: int) -> list[Effect]:
@@ -105,6 +124,13 @@ def _reopened(lines: list[dict]) -> int:
     return max((n + 1 for n, line in enumerate(lines) if line["do"] == "reopened"), default=0)
 
 
+def _is_readable(call: records.Call) -> bool:
+    try:
+        return isinstance(saved_events(call), list)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return False
+
+
 def _effects_from_answers(
     campaign: Campaign, search: Search, record: Record, turn: int, action: str
 ) -> list[Effect] | None:
@@ -112,16 +138,11 @@ def _effects_from_answers(
     saved = [call for call in records.calls(campaign.root, record.folder) if call.layer == "narrator"]
     if not saved or not all(call.complete for call in saved):
         return None
-    try:
-        search.refresh()
-        table = Table(campaign, search, turn, campaign.document(STATE_FILE))
-        narration = narrator.retell([saved_events(call) for call in saved], Toolbox(NARRATOR, table))
-    except (DocumentError, ValueError) as error:
-        raise (
-            error
-            if isinstance(error, RoleCallError)
-            else StorageError("the turn's record cannot be read", path=record.folder, remedy="move that folder away")
-        ) from None
+    if not all(_is_readable(call) for call in saved):
+        return None
+    search.refresh()
+    table = Table(campaign, search, turn, campaign.document(STATE_FILE))
+    narration = narrator.retell([saved_events(call) for call in saved], Toolbox(NARRATOR, table))
     if narration is None:
         return None
     effects = telling.plan(campaign, search, table, action, narration)

@@ -11,7 +11,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from rolecall.campaign import files, journal, records, story
+from rolecall.campaign import files, journal, recordlines, records, story
 from rolecall.campaign.documents import append_to_section
 from rolecall.campaign.effects import decode
 from rolecall.campaign.folder import MACHINE_FOLDER, Campaign
@@ -20,7 +20,7 @@ from rolecall.campaign.kinds import STATE_FILE
 from rolecall.campaign.records import Record
 from rolecall.campaign.reversal import Clash, taken_back
 from rolecall.errors import Conflict, StorageError, TurnError
-from rolecall.turn import telling
+from rolecall.turn import soundness, telling
 
 _OVERWRITTEN = ("field", "kept", "facts")  # what a later turn puts in the place of an earlier one's
 MARK = f"{MACHINE_FOLDER}/rollback.json"
@@ -38,8 +38,10 @@ class Undone:
 
 
 def undo(campaign: Campaign, turn: int) -> Undone:
-    """Take back one turn; later ones stay. TurnError when this machine has no record of it."""
+    """Take back one turn; later ones stay. TurnError when this machine has no record of it, or a damaged one."""
     folder = _record_of(campaign, turn)
+    soundness.refuse_damage(campaign, folder)
+    soundness.rehearse(campaign, folder)
     _mark(campaign.root, {"kind": "undo", "turn": turn})
     done = _unwind(campaign, folder)
     _note_trails(campaign, folder)
@@ -48,12 +50,19 @@ def undo(campaign: Campaign, turn: int) -> Undone:
 
 
 def last_turns(campaign: Campaign, count: int) -> list[int]:
-    """The numbers of the last `count` turns told here, the last first; TurnError when there are fewer records."""
+    """The numbers of the last `count` turns told here, the last first.
+
+    TurnError when there are fewer records, when a turn between or after them has none, or when one is damaged.
+    """
     found = [records.turn_of(folder) for folder in records.folders(campaign.root)]
     if len(found) < count:
         have = f"{len(found)} turn{'s' if len(found) != 1 else ''}"
         raise TurnError(f"this machine has a record of {have}", remedy="take back fewer, or use git")
-    return found[-count:][::-1]
+    last = found[-count:][::-1]
+    soundness.refuse_gaps(campaign, last)
+    for turn in last:
+        soundness.refuse_damage(campaign, _record_of(campaign, turn))
+    return last
 
 
 def begin_swipe(campaign: Campaign) -> tuple[int, str, int]:
@@ -61,6 +70,8 @@ def begin_swipe(campaign: Campaign) -> tuple[int, str, int]:
     turn = last_turns(campaign, 1)[0]
     folder = _record_of(campaign, turn)
     action, current = _begun(campaign.root, folder)
+    soundness.refuse_damage(campaign, folder, again=True)
+    soundness.rehearse(campaign, folder)
     _mark(campaign.root, {"kind": "swipe", "turn": turn, "from": current})
     _refuse_clashes(campaign, turn, current, _unwind(campaign, folder))
     _put_away(campaign.root, turn, current)
@@ -81,6 +92,9 @@ def switch(campaign: Campaign, wanted: int) -> int:
     folder = _record_of(campaign, turn)
     current = _begun(campaign.root, folder)[1]
     if wanted != current:
+        for one in (folder, had[wanted]):
+            soundness.refuse_damage(campaign, one, again=True)
+        soundness.rehearse(campaign, folder)
         _mark(campaign.root, {"kind": "switch", "turn": turn, "from": current, "to": wanted})
         _refuse_clashes(campaign, turn, current, _unwind(campaign, folder))
         _put_away(campaign.root, turn, current)
@@ -106,26 +120,36 @@ def _refuse_clashes(campaign: Campaign, turn: int, current: int, done: Undone) -
 
 
 def pending(root: Path) -> dict | None:
-    """What a rollback that was interrupted was to do."""
+    """What a rollback that was interrupted was to do; empty when that cannot be read."""
     if not files.exists(root, MARK):
         return None
-    try:
-        mark = json.loads(files.read(root, MARK))
-    except ValueError:
-        mark = None
-    return mark if isinstance(mark, dict) and "turn" in mark else {}
+    mark = recordlines.json_object(records.plain(root, MARK) or b"") or {}
+    wanted = {"undo": ("turn",), "swipe": ("turn", "from"), "switch": ("turn", "from", "to")}.get(str(mark.get("kind")))
+    is_sound = wanted and all(type(mark.get(key)) is int and 0 <= mark[key] < 10**9 for key in wanted)
+    return mark if is_sound else {}
 
 
 def recover(campaign: Campaign) -> str:
     """Finish a rollback that was interrupted; what was done, in words. Runs after an open turn was dealt with."""
     mark = pending(campaign.root)
     if not mark:
+        try:
+            files.remove(campaign.root, MARK)
+        except StorageError:  # no file at all
+            records.set_aside(campaign.root, MARK, "damaged")
+        return f"The note of an interrupted rollback ({MARK}) cannot be read and is dropped"
+    try:
+        return _recover(campaign, mark, mark["turn"], turn_id(mark["turn"]))
+    except TurnError as error:  # a damaged record: nothing more can be done from it, and nobody is held up by it
         files.remove(campaign.root, MARK)
-        return "a rollback that had not begun is dropped"
-    turn, name = mark["turn"], turn_id(mark["turn"])
+        return f"An interrupted rollback cannot be finished and is dropped: {error}"
+
+
+def _recover(campaign: Campaign, mark: dict, turn: int, name: str) -> str:
     folder = f"{records.TURNS}/{name}"
     if mark["kind"] == "undo":
         if files.exists(campaign.root, folder):
+            soundness.refuse_damage(campaign, folder)
             _unwind(campaign, folder)
             _note_trails(campaign, folder)
         _finish_undo(campaign, turn)
@@ -153,16 +177,14 @@ def _mark(root: Path, what: dict) -> None:
 def _record_of(campaign: Campaign, turn: int) -> str:
     folder = f"{records.TURNS}/{turn_id(turn)}"
     if not files.exists(campaign.root, folder):
-        raise TurnError(
-            f"this machine has no record of {turn_id(turn)}", remedy="take it back with git, or by hand in the files"
-        )
+        raise soundness.no_record(turn)
     return folder
 
 
 def _begun(root: Path, folder: str) -> tuple[str, int]:
-    begun = next((line for line in records.lines(root, folder) if line["do"] == "begin"), None)
+    begun = records.begun(root, folder)
     if begun is None:
-        raise StorageError("the turn's record cannot be read", path=folder, remedy="move that folder away")
+        raise soundness.damage(folder)
     return begun["action"], begun.get("swipe", 1)
 
 

@@ -1,0 +1,174 @@
+"""The one reader of record lines: what a line must hold to be one.
+
+A line that is no JSON object, or whose kind lacks what is read of it later, is no line: a record damaged on the disk
+never stops a command. `faults` tells of such lines where they matter, before a turn is taken back.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from binascii import Error as NoBase64
+from collections.abc import Callable
+from pathlib import PurePosixPath
+
+from rolecall.campaign.splices import unpacked
+
+_SHA = re.compile(r"[0-9a-f]{64}")
+_TORN_WRITE = re.compile(rb'\{"do": "write", "path": ("(?:[^"\\]|\\.)*"), "op": ("(?:[^"\\]|\\.)*")')
+_TEXTS = ("op", "path", "text", "key", "title", "phase", "model", "reason", "source")
+
+
+def json_object(raw: bytes) -> dict | None:
+    """The JSON object a line holds; None for anything else (torn, not JSON, nested deeper than can be read)."""
+    try:
+        line = json.loads(raw.decode("utf-8", "surrogatepass")) if raw.strip() else None
+    except (ValueError, RecursionError):
+        return None
+    return line if isinstance(line, dict) else None
+
+
+def read(data: bytes) -> list[dict]:
+    """The sound lines of a record, in order."""
+    return [line for raw in data.split(b"\n") if (line := json_object(raw)) is not None and is_sound(line)]
+
+
+def is_sound(line: dict) -> bool:
+    """Whether a line is of a known kind and holds what that kind is read for, in the right types."""
+    kind = line.get("do")
+    return isinstance(kind, str) and kind in _KINDS and _KINDS[kind](line)
+
+
+def faults(data: bytes) -> list[int]:
+    """The numbers, from 1, of lines that are damaged and not merely torn by a kill.
+
+    A torn `write` changed nothing, and its effect was written and noted again afterwards; one that was not is damage.
+    """
+    sound = [(line["path"], line["op"]) for line in read(data) if line["do"] == "write"]
+    found = []
+    for number, raw in enumerate(data.split(b"\n"), 1):
+        line = json_object(raw)
+        if line is None:
+            torn = _TORN_WRITE.match(raw)
+            bad = bool(torn) and tuple(json_text(part) for part in torn.groups()) not in sound
+        else:
+            kind = line.get("do")
+            bad = not isinstance(kind, str) or (kind in _KINDS and not is_sound(line))
+        if bad:
+            found.append(number)
+    return found
+
+
+def json_text(raw: bytes) -> str:
+    """A JSON string's text; empty when it is none."""
+    try:
+        return str(json.loads(raw))
+    except (ValueError, RecursionError):
+        return ""
+
+
+def is_effect(data: object) -> bool:
+    """Whether this is an effect as `effects.encode` writes it."""
+    from rolecall.campaign import effects  # it is made of records itself
+
+    if not isinstance(data, dict) or not _is_path(data.get("path")) or not _is_number(data.get("turn")):
+        return False
+    lines, facts = data.get("lines", []), data.get("facts", {})
+    known = {"turn", "lines", "facts", *_TEXTS}
+    return (
+        set(data) <= known
+        and data.get("op") in effects.OPS
+        and all(isinstance(data.get(key, ""), str) for key in _TEXTS)
+        and isinstance(facts, dict)
+        and (data["op"] != "record" or "name" in facts)
+        and isinstance(lines, list)
+        and all(isinstance(one, str) for one in lines)
+    )
+
+
+def _is_number(value: object, least: int = 0) -> bool:
+    return type(value) is int and least <= value < 10**9
+
+
+def _is_path(value: object) -> bool:
+    if not isinstance(value, str) or not value or "\0" in value:
+        return False
+    path = PurePosixPath(value)
+    return not path.is_absolute() and ".." not in path.parts and bool(path.parts)
+
+
+def _is_packed(value: object) -> bool:
+    try:
+        return isinstance(value, str) and unpacked(value) is not None
+    except (ValueError, NoBase64):
+        return False
+
+
+def _begin(line: dict) -> bool:
+    if "fold" in line:
+        return _is_number(line["fold"]) and isinstance(line.get("covers"), str)
+    if "proposal" in line:
+        return _is_number(line["proposal"])
+    action, swipe = line.get("action"), line.get("swipe", 1)
+    return _is_number(line.get("turn")) and isinstance(action, str) and _is_number(swipe, 1)
+
+
+def _plan(line: dict) -> bool:
+    effects = line.get("effects")
+    return (
+        isinstance(effects, list)
+        and all(is_effect(one) for one in effects)
+        and isinstance(line.get("model", ""), str)
+        and isinstance(line.get("phase", ""), str)
+    )
+
+
+def _write(line: dict) -> bool:
+    texts = ("op", "kept", "text", "phase", "model", "reason", "source")
+    return (
+        _is_path(line.get("path"))
+        and "op" in line
+        and all(isinstance(line.get(key, ""), str) for key in texts)
+        and type(line.get("at")) is int
+        and line["at"] >= 0
+        and _is_packed(line.get("old"))
+        and _is_packed(line.get("new"))
+        and all(isinstance(line.get(key), str) and _SHA.fullmatch(line[key]) for key in ("before", "after"))
+        and isinstance(line.get("made", False), bool)
+        and all(_is_number(line.get(key, 0)) for key in ("turn", "trail"))
+        and ("turn" in line or line["op"] not in ("section", "journal"))
+    )
+
+
+def _reverted(line: dict) -> bool:
+    return all(isinstance(line.get(key), str) for key in ("write", "result"))
+
+
+def _trail(line: dict) -> bool:
+    return _is_path(line.get("path")) and _is_number(line.get("trail"))
+
+
+def _caught_up(line: dict) -> bool:
+    turns = line.get("turns")
+    return isinstance(turns, list) and all(_is_number(one) for one in turns)
+
+
+def _historian(line: dict) -> bool:
+    effects = line.get("effects", [])
+    return isinstance(effects, list) and all(is_effect(one) for one in effects)
+
+
+def _plain(_: dict) -> bool:
+    return True
+
+
+_KINDS: dict[str, Callable[[dict], bool]] = {
+    "begin": _begin,
+    "plan": _plan,
+    "write": _write,
+    "reverted": _reverted,
+    "trail": _trail,
+    "caught_up": _caught_up,
+    "historian": _historian,
+    **dict.fromkeys(("unwritten", "unwound", "told", "closed", "reopened", "missed"), _plain),
+}
