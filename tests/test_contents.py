@@ -19,8 +19,24 @@ TEMPLATE = ROOT / "workspace_template"
 EXAMPLE = ROOT / "examples" / "the-broken-anchor"
 BOTH = pytest.mark.parametrize("folder", [TEMPLATE, EXAMPLE], ids=["template", "example"])
 
-CONDITIONS = {"always", "tools", "small-model", "opening", "past-fold-line", "fold", "cut", "scribe", "retrieve", "history"}
-LAYERS = {"fold": "sidecar", "scribe": "scribe", "retrieve": "retriever", "history": "historian"}  # conditions that are not the narrator's
+CONDITIONS = {
+    "always",
+    "tools",
+    "small-model",
+    "opening",
+    "past-fold-line",
+    "fold",
+    "cut",
+    "scribe",
+    "retrieve",
+    "history",
+}
+LAYERS = {
+    "fold": "sidecar",
+    "scribe": "scribe",
+    "retrieve": "retriever",
+    "history": "historian",
+}  # conditions that are not the narrator's
 ONE_NAME = ("location", "leader", "headquarters", "owner", "holder", "within", "region", "habitat", "target", "agent")
 MANY_NAMES = ("inhabitants", "members", "enemies", "participants", "causes", "wielders")
 ENTRY_FOLDERS = {

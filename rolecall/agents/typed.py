@@ -9,7 +9,7 @@ from typing import Any
 
 from rolecall.agents.calls import Desk, read_round
 from rolecall.errors import ModelSettings
-from rolecall.models.chain import Chain
+from rolecall.models.chain import Chain, Models
 from rolecall.models.events import Answered, Event, TextDelta, Used
 from rolecall.models.messages import Request
 from rolecall.models.provider import Profile
@@ -57,6 +57,11 @@ class _Whole:
 
     def __init__(self, chain: Chain, seconds: float | None) -> None:
         self._chain, self._seconds = chain, seconds
+
+    @property
+    def models(self) -> Models:
+        """What the chains of the process share."""
+        return self._chain.models
 
     def profile(self) -> Profile | None:
         """The profile of the model that would be asked first."""

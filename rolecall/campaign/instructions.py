@@ -17,7 +17,18 @@ from rolecall.errors import DocumentError
 
 INSTRUCTIONS = "instructions"
 PROSE = "prose"
-CONDITIONS = ("always", "tools", "small-model", "opening", "past-fold-line", "fold", "cut", "scribe", "retrieve", "history")
+CONDITIONS = (
+    "always",
+    "tools",
+    "small-model",
+    "opening",
+    "past-fold-line",
+    "fold",
+    "cut",
+    "scribe",
+    "retrieve",
+    "history",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -209,7 +209,19 @@ def test_values_without_words_are_dropped_so_that_no_flow_item_has_an_empty_key(
 
 
 @pytest.mark.parametrize(
-    "key", ["secret", "Truth", "locked", "pinned", "visibility", "name", "kind", "source", "forgotten", *sorted(kinds.COUNTED)]
+    "key",
+    [
+        "secret",
+        "Truth",
+        "locked",
+        "pinned",
+        "visibility",
+        "name",
+        "kind",
+        "source",
+        "forgotten",
+        *sorted(kinds.COUNTED),
+    ],
 )
 def test_the_writers_own_fields_secrets_and_numbers_are_refused(key):
     with pytest.raises(Unclear, match="not set by the story"):

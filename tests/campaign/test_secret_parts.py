@@ -79,7 +79,13 @@ HEADINGS = st.tuples(st.integers(1, 6), st.sampled_from(["Secret", "GM only", "S
 
 
 @bounded
-@given(st.lists(st.one_of(HEADINGS.map(lambda h: f"{'#' * h[0]} {h[1]}"), st.just("seen"), st.just("```"), st.just("Secret\n---"))))
+@given(
+    st.lists(
+        st.one_of(
+            HEADINGS.map(lambda h: f"{'#' * h[0]} {h[1]}"), st.just("seen"), st.just("```"), st.just("Secret\n---")
+        )
+    )
+)
 def test_the_open_sections_are_those_that_are_open_one_by_one(lines):
     document = documents.parse("\n".join(lines).encode(), "lore/a.md")
     sections = document.sections
