@@ -87,7 +87,7 @@ class Block:
 
 def find(data: bytes, path: str) -> Block | None:
     """The block of a file, or None when it has none; Malformed when it has a broken one."""
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")) and b"\0" in data[:64]:
         raise Malformed("the file is UTF-16", path=path, line=1, remedy="save it as UTF-8")
     start = len(BOM) if data.startswith(BOM) else 0
     opening = _OPEN.match(data, start)

@@ -66,8 +66,20 @@ def merge(data: bytes, path: str, kind: str, facts: Facts, turn: int, *, fill: b
     for key, value in facts.items():
         if not may_set(key):
             raise Unclear(f"`{key}` is not set by the story", path=path, remedy="set it by hand")
-        data = _merged(data, path, kind, key, value, turn, fill)
+        data = _merged(data, path, kind, key, _once(value), turn, fill)
     return data
+
+
+def _once(value: Value) -> Value:
+    """A list of mappings in which each thing is told once: of two items about the same one the later words count."""
+    if not isinstance(value, list) or not any(isinstance(item, dict) for item in value):
+        return value
+    told: dict[str, Value] = {}
+    for item in value:
+        key = key_of(item)
+        both = isinstance(item, dict) and isinstance(told.get(key), dict)
+        told[key] = {**told[key], **{k: v for k, v in item.items() if v}} if both else item
+    return list(told.values())
 
 
 def _merged(data: bytes, path: str, kind: str, key: str, value: Value, turn: int, fill: bool) -> bytes:
