@@ -1,0 +1,18 @@
+"""Twenty thousand random steps of turns, swipes, switches, undos, edits, crashes and restarts."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.game.machine import run
+
+STEPS = int(os.environ.get("ROLECALL_MACHINE_STEPS", "20000"))
+PER_RUN = 100
+SEED = int(os.environ.get("ROLECALL_SEED", "1"))
+
+
+@pytest.mark.parametrize("number", range(STEPS // PER_RUN))
+def test_the_folder_says_what_the_model_says(tmp_path, number, clean_environment):
+    run(tmp_path, SEED + number, PER_RUN)
