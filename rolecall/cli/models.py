@@ -47,7 +47,7 @@ def _settings(ctx: click.Context) -> dict:
 
 @models_command.command("pull")
 def pull_command() -> None:
-    """Fetch the embedded model's weights (94 MB, once), so that play needs no network later."""
+    """Fetch the embedded model's weights (93 MB, once), so that play needs no network later."""
     from rolecall.models import weights
 
     say(str(weights.pull(weights.KNOWN["smollm2"], weights.folder())))

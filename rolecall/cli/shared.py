@@ -14,6 +14,8 @@ import click
 if TYPE_CHECKING:
     from rolecall.campaign.folder import Campaign
     from rolecall.search.searcher import Search
+    from rolecall.turn.lifecycle import Listener
+    from rolecall.turn.result import Result
 
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 secrets_option = click.option("--secrets", is_flag=True, help="The writer's view: with what is secret.")
@@ -136,8 +138,24 @@ def game_of(ctx: click.Context, command: str, models: tuple[str, ...], wait: flo
     return Game(root_of(ctx), command=f"rolecall {command}", models=models, environ=dict(os.environ), wait=wait)
 
 
-def streaming() -> Callable[[str], None]:
-    """A function that prints prose as it comes, wrapped on a terminal, as it is in a pipe."""
-    from rolecall.play.stream import Stream
+def show_told(ctx: click.Context, tell: Callable[[Listener], Result], as_json: bool) -> None:
+    """Tell a turn, its prose on stdout as it is written (or one JSON document), what was degraded on stderr.
 
-    return Stream(sys.stdout).write
+    Exit code 1 when stdout would not take the prose; the turn is told all the same.
+    """
+    from rolecall.play.stream import Stream
+    from rolecall.turn.lifecycle import Listener
+
+    stream = Stream(sys.stdout)
+    try:
+        result = tell(Listener(text=(lambda _: None) if as_json else stream.write, note=note))
+    finally:
+        stream.end()
+    if as_json:
+        say_json(result.to_json())
+        return
+    for degraded in result.degraded:
+        note(f"{degraded.layer}: {degraded.reason} → {degraded.fallback}")
+    if stream.failed:
+        note(f"The prose could not be shown ({stream.failed.strerror}); it is told in the story.")
+        ctx.exit(1)

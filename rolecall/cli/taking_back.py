@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
-from rolecall.cli.shared import game_of, json_option, model_option, note, reading, say, say_json, wait_option
+from rolecall.cli.shared import game_of, json_option, model_option, note, reading, say, say_json, show_told, wait_option
 
 
 @click.command("swipe")
@@ -22,7 +20,6 @@ def swipe_command(
     ctx: click.Context, wanted: int | None, listing: bool, models: tuple[str, ...], wait: float, as_json: bool
 ) -> None:
     """Another answer to the last turn. What you changed by hand since stays."""
-    from rolecall.play.stream import Stream
     from rolecall.turn.lifecycle import Listener
 
     if listing:
@@ -36,15 +33,7 @@ def swipe_command(
         else:
             _show_current(ctx, turn)
         return
-    stream = Stream(sys.stdout)
-    try:
-        result = game.swipe(Listener(text=(lambda _: None) if as_json else stream.write, note=note))
-    finally:
-        stream.end()
-    if as_json:
-        say_json(result.to_json())
-    for degraded in () if as_json else result.degraded:
-        note(f"{degraded.layer}: {degraded.reason} → {degraded.fallback}")
+    show_told(ctx, game.swipe, as_json)
 
 
 def _list(ctx: click.Context, as_json: bool) -> None:

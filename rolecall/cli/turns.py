@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from rolecall.cli.shared import game_of, json_option, model_option, note, say_json, wait_option
+from rolecall.cli.shared import game_of, json_option, model_option, show_told, wait_option
 
 
 @click.command("turn")
@@ -20,26 +20,10 @@ def turn_command(ctx: click.Context, action: str, models: tuple[str, ...], wait:
 
     The prose goes to stdout as it is written; one quiet line on stderr says what was degraded.
     """
-    from rolecall.play.stream import Stream
-    from rolecall.turn.lifecycle import Listener
-
     if action == "-":
         action = sys.stdin.read()
     game = game_of(ctx, "turn", models, wait)
-    stream = Stream(sys.stdout)
-    listener = Listener(text=(lambda _: None) if as_json else stream.write, note=note)
-    try:
-        result = game.tell(action, listener)
-    finally:
-        stream.end()
-    if as_json:
-        say_json(result.to_json())
-        return
-    for degraded in result.degraded:
-        note(f"{degraded.layer}: {degraded.reason} → {degraded.fallback}")
-    if stream.failed:
-        note(f"The prose could not be shown ({stream.failed.strerror}); it is told in the story.")
-        ctx.exit(1)
+    show_told(ctx, lambda listener: game.tell(action, listener), as_json)
 
 
 @click.command("play")
