@@ -17,6 +17,7 @@ from rolecall.agents import afterwork, continuity, narrator
 from rolecall.agents.calls import Desk
 from rolecall.agents.narrator import Narration
 from rolecall.campaign import chronicles, journal, records, story
+from rolecall.campaign.activity import Feed
 from rolecall.campaign.documents import Document
 from rolecall.campaign.effects import Effect, promises_of
 from rolecall.campaign.folder import Campaign
@@ -59,6 +60,7 @@ class Turn:
     def __init__(self, campaign: Campaign, search: Search, chains: dict, listener: Listener) -> None:
         self.campaign, self.search, self.chains, self.listener = campaign, search, chains, listener
         self.degraded: list[Degraded] = []
+        self.turn = 0
         self.clock = {"begin": time.perf_counter()}
 
     def tell(self, action: str, *, turn: int = 0, swipe: int = 1) -> Result:
@@ -67,7 +69,7 @@ class Turn:
             self._degrade("search", "the index cannot be used", "names are matched on the files")
         self._say_withheld()
         state = self._state()
-        turn = turn or next_turn(self.campaign, state)
+        self.turn = turn = turn or next_turn(self.campaign, state)
         record = records.begin(self.campaign.root, turn, action, swipe=swipe)
         desk = Desk(record, paid=records.paid_answers(self.campaign.root, turn))
         table = Table(self.campaign, self.search, turn, state)
@@ -210,7 +212,11 @@ class Turn:
                 self._degrade(name, skipped.reason, desk.models.get(layer, "none"))
 
     def _degrade(self, layer: str, reason: str, fallback: str) -> None:
-        self.degraded.append(Degraded(layer, " ".join(reason.split()), fallback))
+        """Say in the result and in the feed that a layer did not do its work, and what was done instead."""
+        self.degraded.append(one := Degraded(layer, " ".join(reason.split()), fallback))
+        phase = "post-gen" if "told" in self.clock else "during-gen" if "before" in self.clock else "pre-gen"
+        turn = turn_id(self.turn) if self.turn else ""
+        Feed(self.campaign.root).note("degraded", phase, turn=turn, reason=f"{layer}: {one.reason} → {fallback}")
 
     def _afterwork(
         self,
