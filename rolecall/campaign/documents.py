@@ -124,14 +124,18 @@ def set_item(data: bytes, path: str, key: str, index: int, item: str | dict[str,
 
 
 def remove_item(data: bytes, path: str, key: str, index: int) -> bytes:
-    """The file without the item at `index` of a list written one item a line."""
+    """The file without the item at `index` of a list: without its line, or without its words in `[a, b]`."""
     document = parse(data, path)
     node = next((v for k, v in document.block.pairs() if k.value == key), None) if document.block else None
-    if node is None or node.kind != "seq" or node.style != "block" or not 0 <= index < len(node.value):
+    if node is None or node.kind != "seq" or node.reference() is not None or not 0 <= index < len(node.value):
         line = document.block.line_of(key) if document.block else None
-        raise Unclear(f"`{key}` has no line for item {index + 1}", path=path, line=line, remedy="write one item a line")
+        raise Unclear(f"`{key}` has no item {index + 1}", path=path, line=line, remedy="name an item it has")
     text, part = document.block.text, node.value[index]
     rest = [*document.fields[key][:index], *document.fields[key][index + 1 :]]
+    if node.style == "flow":
+        after = node.value[index + 1].start if index + 1 < len(node.value) else part.end
+        begin = node.value[index - 1].end if index and after == part.end else part.start
+        return _proved(document, _spliced(document, begin, after, ""), {key: rest})
     begin, end = text.rfind("\n", 0, part.start) + 1, _line_end(text, _value_end(text, part))
     return _proved(document, _spliced(document, begin, end, ""), {key: rest or ""})
 

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 
 from rolecall.campaign import arcs, documents, journal, merging, story, summaries
 from rolecall.campaign.frontmatter import Value
+from rolecall.campaign.game import edits
 from rolecall.campaign.journal import turn_id
 from rolecall.campaign.records import Edit
 from rolecall.errors import Unclear
@@ -36,6 +37,8 @@ class Effect:
     revive     in retrieval again
     kind       the kind changes      text: the new one
     proposal   a change for the writer to decide on   text: its file's content
+    value, item, row, gone, remark, made   a number, an item, a line of the game's state (`game/edits.py`); `was` is what
+               stood there when it was worked out: where that has changed since, the effect is left out and said
     summary, summary_revised, summary_retired   a line of an arc's `## Summaries` (`summaries.py`)
 
     The rest says where it comes from: `phase` (pre-gen, during-gen, post-gen, summary), the `model`'s spec, a `reason` in a
@@ -48,6 +51,7 @@ class Effect:
     text: str = ""
     key: str = ""
     title: str = ""
+    was: str = ""
     facts: dict[str, Value] = field(default_factory=dict, hash=False)
     lines: tuple[str, ...] = ()
     phase: str = ""
@@ -83,6 +87,8 @@ def edit_of(effect: Effect) -> Edit:
             return _record(before, effect)
         if effect.op == "proposal":
             return _proposal(before, effect)
+        if effect.op in edits.MAKING and before is None:
+            return edits.MAKING[effect.op](effect)
         if before is None:
             raise Unclear("there is no such file any more", path=effect.path, remedy="nothing was written to it")
         return _EDITS[effect.op](before, effect)
@@ -196,6 +202,7 @@ _EDITS = {
     "revive": _revive,
     "kind": _kind,
     **summaries.EDITS,
+    **edits.EDITS,
 }
 OPS = frozenset(("section", "record", "proposal", *_EDITS))
 

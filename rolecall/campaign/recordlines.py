@@ -16,7 +16,7 @@ from rolecall.campaign.splices import unpacked
 
 _SHA = re.compile(r"[0-9a-f]{64}")
 _TORN_WRITE = re.compile(rb'\{"do": "write", "path": ("(?:[^"\\]|\\.)*"), "op": ("(?:[^"\\]|\\.)*")')
-_TEXTS = ("op", "path", "text", "key", "title", "phase", "model", "reason", "source")
+_TEXTS = ("op", "path", "text", "key", "title", "was", "phase", "model", "reason", "source")
 
 
 def json_object(raw: bytes) -> dict | None:
@@ -158,6 +158,10 @@ def _historian(line: dict) -> bool:
     return isinstance(effects, list) and all(is_effect(one) for one in effects)
 
 
+def _directive(line: dict) -> bool:
+    return isinstance(line.get("digest"), str)
+
+
 def _plain(_: dict) -> bool:
     return True
 
@@ -170,5 +174,6 @@ _KINDS: dict[str, Callable[[dict], bool]] = {
     "trail": _trail,
     "caught_up": _caught_up,
     "historian": _historian,
+    "directive": _directive,
     **dict.fromkeys(("unwritten", "unwound", "told", "closed", "reopened", "missed"), _plain),
 }
