@@ -9,7 +9,7 @@ in `growth` and stand here as well, so that one module is enough for a caller.
 from __future__ import annotations
 
 from rolecall.campaign import frontmatter
-from rolecall.campaign.frontmatter import BOM, Node, Value, flow, scalar
+from rolecall.campaign.frontmatter import BOM, Node, Value, flow, held, scalar
 from rolecall.campaign.growth import append, append_to_section, cut, insert_on_top, replace_line
 from rolecall.campaign.notes import Document, encoded, parse
 from rolecall.errors import Malformed, Unclear
@@ -181,15 +181,20 @@ def _splice_mapping(document: Document, part: Node, item: dict[str, str]) -> byt
     last = part.value[-1][1]
     if added and part.style == "flow":
         at = max(last.end, part.value[-1][0].end)
-        pieces.append((at, at, "".join(f", {scalar(k, flow=True)}: {flow(v, inside=True)}" for k, v in added.items())))
+        pieces.append((at, at, "".join(f", {scalar(k, flow=True)}: {held(v)}" for k, v in added.items())))
     elif added:
         first = part.value[0][0].start
         indent = " " * (first - (text.rfind("\n", 0, first) + 1))
         at = _line_end(text, _value_end(text, last))
-        pieces.append((at, at, "".join(f"{indent}{scalar(k)}: {flow(v)}{document.newline}" for k, v in added.items())))
+        pieces.append((at, at, "".join(f"{indent}{scalar(k)}: {_bare(v)}{document.newline}" for k, v in added.items())))
     for begin, end, new in sorted(pieces, reverse=True):
         text = text[:begin] + new + text[end:]
     return document.data[: document.block.start] + encoded(text, document.path) + document.data[document.block.end :]
+
+
+def _bare(value: Value) -> str:
+    """A new value of a mapping written one key a line; a whole number without quotes."""
+    return held(value) if isinstance(value, str) and value == held(value) else flow(value)
 
 
 def _value_end(text: str, node: Node) -> int:

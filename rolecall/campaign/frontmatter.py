@@ -28,6 +28,7 @@ _CLOSE = re.compile(rb"^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.M)
 _KEY = rb"""(?:"[^"\n]*"|'[^'\n]*'|[^\s"'#>|*+`~:.,!?-][^\n:.,!?]{0,39})[ \t]*:(?:[ \t]|\r?$)"""
 _KEY_LINE = re.compile(_KEY, re.M)
 _LATE = re.compile(rb"(?:[ \t]*\r?\n)+---[ \t]*\r?\n(?=" + _KEY + rb")", re.M)
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,8}")
 _ODD_BREAK = re.compile(r"\r(?!\n)|[\x85\u2028\u2029]")  # YAML ends a line here, editors do not
 
 
@@ -337,10 +338,19 @@ def _looks_typed(value: str) -> bool:
 
 
 def flow(item: Value, *, inside: bool = False) -> str:
-    """A value in flow style, for one line: `{with: Sera, nature: friend}`, `[a, b]`, or a scalar."""
+    """A value in flow style, for one line: `{with: Sera, nature: friend}`, `[a, b]`, or a scalar.
+
+    A whole number in a mapping stands without quotes (`count: 3`): it reads back the same, and so a person would write it.
+    """
     if isinstance(item, dict):
-        body = ", ".join(f"{scalar(k, flow=True)}: {flow(v, inside=True)}" for k, v in item.items())
-        return "{" + body + "}"
+        return "{" + ", ".join(f"{scalar(k, flow=True)}: {held(v)}" for k, v in item.items()) + "}"
     if isinstance(item, list):
         return "[" + ", ".join(flow(v, inside=True) for v in item) + "]"
     return scalar(item, flow=inside, quote_types=True)
+
+
+def held(value: Value) -> str:
+    """A value of a mapping in flow style; a whole number without quotes."""
+    if isinstance(value, str) and _WHOLE.fullmatch(value):
+        return value
+    return flow(value, inside=True)

@@ -147,7 +147,7 @@ def test_a_field_of_any_block_is_set_exactly_or_refused(text, key, value):
         (lambda d: documents.set_field(d, PATH, "name", "half \ud800"), None),
         (lambda d: documents.add_item(d, PATH, "name", "x"), 2),
         (lambda d: documents.set_item(d, PATH, "list", 7, "x"), 3),
-        (lambda d: documents.remove_item(d, PATH, "list", 0), 3),
+        (lambda d: documents.remove_item(d, PATH, "list", 7), 3),
         (lambda d: documents.cut(d, PATH, [(d.index(b"## Once"), d.index(b"- same"))]), None),
     ],
 )  # fmt: skip

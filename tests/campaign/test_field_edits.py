@@ -176,6 +176,20 @@ def test_a_new_key_of_a_mapping_in_a_list_is_added_at_its_end(note, which, at, v
 
 
 @bounded
+@given(notes("flow"), pick, pick)
+def test_removing_an_item_of_a_list_on_one_line_removes_its_words_and_no_others(note, which, at):
+    candidates = note.of("flow")
+    number = candidates[which % len(candidates)]
+    entry, index = note.entries[number], at % len(note.entries[number].value)
+    new = documents.remove_item(note.data, PATH, entry.key, index)
+    edited_within(note, new, number)
+    rest = [*entry.value[:index], *entry.value[index + 1 :]]
+    assert documents.parse(new, PATH).fields == {**note.fields, entry.key: rest}
+    if rest:  # and back again, at the end
+        assert documents.parse(documents.add_item(new, PATH, entry.key, "x"), PATH).fields[entry.key] == [*rest, "x"]
+
+
+@bounded
 @given(notes("block", "maps", "flowmaps"), pick, pick)
 def test_removing_an_item_removes_its_lines_and_no_others(note, which, at):
     candidates = note.of("block", "maps", "flowmaps")

@@ -83,9 +83,9 @@ def _tell_day(sheet: Sheet, before: Day | None) -> None:
     weekday = calendar.weekday(now) if now and calendar.months else ""
     if weekday and weekday not in said[0]:
         said.insert(1, weekday)
-    sheet.say(f"It is {', '.join(part for part in said if part)}.")
+    sheet.say(f"It is {', '.join(part for part in said if part)}.", about="the date")
     if now and before and (season := calendar.season(now)) != calendar.season(before):
-        sheet.say(f"It is {season} now.")
+        sheet.say(f"It is {season} now.", about="the season")
 
 
 # -- events

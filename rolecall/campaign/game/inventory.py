@@ -163,7 +163,8 @@ def _holder(sheet: Sheet, name: str, layer: str, who: str, before: str) -> None:
 
 def _say(sheet: Sheet, path: str, name: str) -> None:
     held = _held(sheet, path, name)
-    sheet.say(f"{sheet.name(path)} has {held.count if held else 'no'} {held.name if held else name_in(name)}.", path)
+    words = f"{sheet.name(path)} has {held.count if held else 'no'} {held.name if held else name_in(name)}."
+    sheet.say(words, path, about=f"{path}: {key_of(held.name if held else name)}")
 
 
 def _give(sheet: Sheet, move: Move) -> None:

@@ -48,11 +48,7 @@ def resolve(merged: Merged, world: World, *, ticks: bool = True) -> Resolution:
         conditions.expire(sheet)
         days.due(sheet)
     return Resolution(
-        tuple(sheet.effects),
-        tuple(sheet.refused),
-        tuple(dict.fromkeys(sheet.said)),
-        tuple(sheet.hidden),
-        tuple(sheet.locked),
+        tuple(sheet.effects), tuple(sheet.refused), sheet.told(), sheet.told(secret=True), tuple(sheet.locked)
     )
 
 

@@ -119,7 +119,8 @@ def _change(sheet: Sheet, name: str, by: int) -> None:
 def _put(sheet: Sheet, old: Resource, text: str, more: str = "") -> None:
     sheet.put("row", STATE, HEADING, old.row.raw, old.row.with_text(text), reason="counted")
     now = held(sheet.state, old.name)
-    sheet.say(f"{old.name}: {now.number.words if now and now.number else text}.{more}")
+    words = f"{old.name}: {now.number.words if now and now.number else text}.{more}"
+    sheet.say(words, about=f"resource {old.name.casefold()}")
 
 
 def _new(sheet: Sheet, name: str, text: str) -> None:
@@ -127,4 +128,4 @@ def _new(sheet: Sheet, name: str, text: str) -> None:
     if any(c.isdigit() or c in ":,/" for c in plain):
         raise No(f"{plain!r} is no name for something that is counted")
     sheet.put("row", STATE, HEADING, "", f"{bullet(sheet.state, HEADING)}{plain}: {text}", reason="counted")
-    sheet.say(f"{plain}: {text.replace('/', ' of ')}.")
+    sheet.say(f"{plain}: {text.replace('/', ' of ')}.", about=f"resource {plain.casefold()}")

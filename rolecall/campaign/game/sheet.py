@@ -50,11 +50,10 @@ class Sheet:
     effects: list[Effect] = field(default_factory=list)
     locked: list[Locked] = field(default_factory=list)
     refused: list[Refused] = field(default_factory=list)
-    said: list[str] = field(default_factory=list)
-    hidden: list[str] = field(default_factory=list)
+    _said: dict[str, tuple[str, bool]] = field(default_factory=dict)
     _seen: dict[str, Document | None] = field(default_factory=dict)
     _unit: list[Effect] = field(default_factory=list)
-    _words: list[tuple[str, bool]] = field(default_factory=list)
+    _words: dict[str, tuple[str, bool]] = field(default_factory=dict)
 
     # -- looking
 
@@ -78,10 +77,10 @@ class Sheet:
 
     def look(self, name: str, layer: str, *wanted: str) -> str | None:
         """The path of an entry that a layer may know of (of these kinds); None where there is none."""
-        path = self.world.find(name_in(name), wanted)
+        path = self.world.find(name_in(name), wanted, secrets=layer == DM)
         if path is None or self.file(path) is None:
             return None
-        return path if layer == DM or not is_secret(self.doc(path)) else None
+        return path if layer == DM or not is_secret(self.doc(path)) else None  # the file itself has the last word
 
     def find(self, name: str, layer: str, *wanted: str) -> str:
         """The same; No where there is none."""
@@ -108,7 +107,7 @@ class Sheet:
 
     def attempt(self, part: str, what: str, layer: str, change: Callable[[], None]) -> bool:
         """Make one change whole; where it cannot be made it is refused, where an entry is locked it is only proposed."""
-        self._unit, self._words = [], []
+        self._unit, self._words = [], {}
         seen = dict(self._seen)
         try:
             change()
@@ -131,15 +130,16 @@ class Sheet:
             return False
         for effect in self._unit:
             _fold(self.effects, effect)
-        for words, secret in self._words:
-            (self.hidden if secret else self.said).append(words)
+        for about, told in self._words.items():
+            self._said.pop(about, None)
+            self._said[about] = told
         return True
 
     def _propose(self, part: str, what: str, layer: str, about: str, secret: bool) -> None:
         effects: list[Effect] = []
         for effect in self._unit:
             _fold(effects, effect)
-        line = "; ".join(words for words, _ in self._words) or f"{part}: {what}"
+        line = "; ".join(words for words, _ in self._words.values()) or f"{part}: {what}"
         self.locked.append(Locked(about, line, tuple(effects)))
         why = f"{about} is locked by the writer; the change is proposed"
         self.refused.append(Refused(part, what, why, layer, secret))
@@ -185,11 +185,17 @@ class Sheet:
         """A note under the turn's line in the Journal: for what has no entry of its own."""
         self.put("remark", STATE, text=line, reason=reason)
 
-    def say(self, words: str, *paths: str) -> None:
-        """Say how something stands now; where one of these entries is secret only the DM hears it."""
+    def say(self, words: str, *paths: str, about: str = "") -> None:
+        """Say how something stands now; where one of these entries is secret only the DM hears it.
+
+        What was said before `about` the same thing no longer holds, and is dropped.
+        """
         secret = any(path and is_secret(self.doc(path)) for path in paths)
-        if (words, secret) not in self._words:
-            self._words.append((words, secret))
+        self._words[about or words] = (words, secret)
+
+    def told(self, *, secret: bool = False) -> tuple[str, ...]:
+        """All that was said and still holds, or what of it only the DM may hear."""
+        return tuple(words for words, is_hidden in self._said.values() if is_hidden == secret)
 
     def withdraw(self, path: str, op: str, key: str) -> None:
         """Take back what was put down so far of one section or field: the file is seen again without it."""

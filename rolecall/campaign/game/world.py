@@ -55,8 +55,11 @@ class World(Protocol):
     turn: int
     seed: str
 
-    def find(self, name: str, kinds: tuple[str, ...] = ()) -> str | None:
-        """The path of the one entry of that name or alias (of these kinds), secret ones included; None for none or several."""
+    def find(self, name: str, kinds: tuple[str, ...] = (), *, secrets: bool = True) -> str | None:
+        """The path of the one entry of that name or alias (of these kinds); None for none or several.
+
+        Secret entries count only with `secrets`, and only where no open one has the name.
+        """
 
     def document(self, path: str) -> Document | None:
         """A file as it stands, or None where there is none that can be read."""
@@ -71,17 +74,27 @@ class World(Protocol):
         """The paths of the events that are still to come."""
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """An entry that has a name: where it is, its kind, and whether only the DM may know of it."""
+
+    path: str
+    kind: str
+    secret: bool
+
+
 @dataclass(slots=True)
 class Ground:
-    """A World made of three functions: the bytes at a path (None: no file), the paths of a name, the paths of some kinds.
+    """A World made of three functions: the bytes at a path (None: no file), the entries of a name, and the files of some kinds
+    that hold one of some words.
 
     `effects` are what the turn has on the table: every file is seen as it will be after them.
     """
 
     turn: int
     read: Callable[[str], bytes | None]
-    named: Callable[[str], Iterable[str]]
-    listed: Callable[[tuple[str, ...]], Iterable[str]]
+    named: Callable[[str], Iterable[Known]]
+    having: Callable[[tuple[str, ...], tuple[bytes, ...]], Iterable[str]]
     seed: str = ""
     effects: Sequence[Effect] = ()
     _documents: dict[str, Document | None] = field(default_factory=dict)
@@ -89,9 +102,11 @@ class Ground:
     _rules: Rules | None = None
     _scheduled: tuple[str, ...] | None = None
 
-    def find(self, name: str, kinds: tuple[str, ...] = ()) -> str | None:
+    def find(self, name: str, kinds: tuple[str, ...] = (), *, secrets: bool = True) -> str | None:
         """See `World`."""
-        found = [path for path in self.named(name) if not kinds or self._kind(path) in kinds]
+        found = [one for one in self.named(name) if not kinds or one.kind in kinds]
+        plain = [one.path for one in found if not one.secret]
+        found = plain or ([one.path for one in found] if secrets else [])
         return found[0] if len(found) == 1 else None
 
     def document(self, path: str) -> Document | None:
@@ -112,10 +127,6 @@ class Ground:
             return None if data is None else documents.parse(data, path)
         except DocumentError:
             return None
-
-    def _kind(self, path: str) -> str:
-        document = self.document(path)
-        return kinds.kind_of(path, document.fields) if document else ""
 
     def calendar(self) -> Calendar:
         """See `World`: the first entry, by its path, that has months."""
@@ -140,43 +151,40 @@ class Ground:
         return self._scheduled
 
     def _having(self, wanted: tuple[str, ...], *words: bytes) -> Iterable[Document]:
-        """The files of some kinds that hold one of these words: the others need not be parsed."""
-        for path in sorted(self.listed(wanted)):
-            data = self.read(path)
-            touched = any(effect.path == path for effect in self.effects)
-            if data is not None and (touched or any(word in data for word in words)):
-                document = self.document(path)
-                if document is not None and not document.text("forgotten").strip():
-                    yield document
+        """The files of some kinds that hold one of these words, or that the turn changes: the others need not be parsed."""
+        paths = {*self.having(wanted, words), *(effect.path for effect in self.effects)}
+        for path in sorted(paths):
+            document = self.document(path)
+            if document is None or document.text("forgotten").strip():
+                continue
+            if kinds.kind_of(path, document.fields) in wanted:
+                yield document
 
 
 def of_folder(campaign: Campaign, turn: int, *, seed: str = "", effects: Sequence[Effect] = ()) -> Ground:
-    """The world as a folder's files give it, every one of them read. What has an index uses that instead."""
-    names: dict[str, list[str]] = {}
+    """The world as a folder's files give it, every one of them read. What has an index uses that (`search/ground.py`)."""
+    names: dict[str, list[Known]] = {}
     placed: dict[str, list[str]] = {}
     for path in campaign.stat():
         try:
             document = campaign.document(path)
         except RoleCallError:
             continue
-        kind = kinds.kind_of(path, document.fields)
-        placed.setdefault(kind, []).append(path)
-        if kind in (*kinds.ENTRY_KINDS, "arc", "quest") and not document.text("forgotten").strip():
+        known = Known(path, kinds.kind_of(path, document.fields), is_secret(document))
+        placed.setdefault(known.kind, []).append(path)
+        if known.kind in (*kinds.ENTRY_KINDS, "arc", "quest") and not document.text("forgotten").strip():
             every = (kinds.name_of(path, document.fields), *kinds.names_in(document.fields, "aliases"))
             for name in dict.fromkeys(map(key_of, every)):
-                names.setdefault(name, []).append(path)
+                names.setdefault(name, []).append(known)
 
     def read(path: str) -> bytes | None:
         return campaign.read(path) if campaign.exists(path) else None
 
-    return Ground(
-        turn,
-        read,
-        lambda name: names.get(key_of(name), ()),
-        lambda wanted: [path for kind in wanted for path in placed.get(kind, ())],
-        seed=seed,
-        effects=effects,
-    )
+    def having(wanted: tuple[str, ...], words: tuple[bytes, ...]) -> list[str]:
+        every = [path for kind in wanted for path in placed.get(kind, ())]
+        return [path for path in every if any(word in campaign.read(path) for word in words)]
+
+    return Ground(turn, read, lambda name: names.get(key_of(name), ()), having, seed=seed, effects=effects)
 
 
 def is_secret(document: Document) -> bool:
