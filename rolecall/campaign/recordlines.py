@@ -110,7 +110,8 @@ def _begin(line: dict) -> bool:
     if "proposal" in line:
         return _is_number(line["proposal"])
     action, swipe = line.get("action"), line.get("swipe", 1)
-    return _is_number(line.get("turn")) and isinstance(action, str) and _is_number(swipe, 1)
+    sound = isinstance(action, str) and isinstance(line.get("seed", ""), str)
+    return sound and _is_number(line.get("turn")) and _is_number(swipe, 1)
 
 
 def _plan(line: dict) -> bool:

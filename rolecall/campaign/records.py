@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rolecall.campaign import files
+from rolecall.campaign import files, seeds
 from rolecall.campaign.archive import (
     DRAFTS,
     EDITS,
@@ -233,13 +233,18 @@ def finish_torn(root: Path, folder: str) -> None:
         files.replace(root, path, new, expected=files.sha256(b""))
 
 
-def begin(root: Path, turn: int, action: str, **what: object) -> Record:
-    """A new record of a turn. Records of that turn and later ones tell another course of the story: they are put aside."""
+def begin(root: Path, turn: int, action: str, *, seed: str = "", **what: object) -> Record:
+    """A new record of a turn. Records of that turn and later ones tell another course of the story: they are put aside.
+
+    The turn's dice are rolled under `seed`: a new one, unless one is handed on, or the same action was begun before and kept
+    as a draft (its paid answers are used again, and they know what was rolled).
+    """
+    seed = seed or seeds.of_draft(root, turn, action) or seeds.new()
     for folder in reversed(folders(root)):
         if int(folder.rsplit("/T", 1)[-1]) < turn:
             break
         set_aside(root, folder, "other")
     record = Record(root, f"{TURNS}/{turn_id(turn)}")
-    record.note("begin", turn=turn, action=action, at=time.strftime("%Y-%m-%dT%H:%M:%S"), **what)
+    record.note("begin", turn=turn, action=action, at=time.strftime("%Y-%m-%dT%H:%M:%S"), seed=seed, **what)
     drop_versions(root, turn - VERSIONS)
     return record

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from rolecall.cli.shared import game_of, json_option, model_option, note, reading, say, say_json, show_told, wait_option
@@ -12,12 +14,19 @@ from rolecall.cli.shared import game_of, json_option, model_option, note, readin
     "--to", "wanted", type=click.IntRange(1), metavar="N", help="Switch to an answer had before; asks no model."
 )
 @click.option("--list", "listing", is_flag=True, help="The answers to the last turn.")
+@click.option("--reroll", is_flag=True, help="Roll the turn's dice anew; else they fall as they fell before.")
 @model_option
 @wait_option
 @json_option
 @click.pass_context
 def swipe_command(
-    ctx: click.Context, wanted: int | None, listing: bool, models: tuple[str, ...], wait: float, as_json: bool
+    ctx: click.Context,
+    wanted: int | None,
+    listing: bool,
+    reroll: bool,
+    models: tuple[str, ...],
+    wait: float,
+    as_json: bool,
 ) -> None:
     """Another answer to the last turn. What you changed by hand since stays."""
     from rolecall.turn.lifecycle import Listener
@@ -25,6 +34,8 @@ def swipe_command(
     if listing:
         _list(ctx, as_json)
         return
+    if reroll and wanted is not None:
+        raise click.UsageError("--reroll is for a new answer; --to switches to one that was told already.")
     game = game_of(ctx, "swipe", models, wait)
     if wanted is not None:
         turn = game.switch(wanted, Listener(note=note))
@@ -33,7 +44,7 @@ def swipe_command(
         else:
             _show_current(ctx, turn)
         return
-    show_told(ctx, game.swipe, as_json)
+    show_told(ctx, partial(game.swipe, reroll=reroll), as_json)
 
 
 def _list(ctx: click.Context, as_json: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from threading import Lock
 from weakref import WeakKeyDictionary
 
@@ -44,7 +44,7 @@ def _of_kinds(search: Search, wanted: tuple[str, ...]) -> list[str]:
     return [path for path, entry in search.catalogue.items() if entry.kind in wanted and not entry.withheld]
 
 
-def _holds(search: Search, path: str, word: bytes, read) -> bool:  # type: ignore[no-untyped-def]
+def _holds(search: Search, path: str, word: bytes, read: Callable[[str], bytes | None]) -> bool:
     sha = search.catalogue[path].sha256
     with _LOCK:
         known = _READ.setdefault(search, {})

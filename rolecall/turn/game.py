@@ -81,17 +81,18 @@ class Game:
         with self._writing(listener):
             return
 
-    def swipe(self, listener: Listener) -> Result:
+    def swipe(self, listener: Listener, *, reroll: bool = False) -> Result:
         """Another answer to the last turn: its own changes are taken back and the same action is told again.
 
-        Raises what `tell` raises; the answer before it stands again then.
+        Its dice fall as they fell before, unless they are to be rolled anew. Raises what `tell` raises; the answer before it stands again then.
         """
         self.settle()
         with self._writing(listener) as (campaign, search):
             chains = self.chains(campaign)
+            seed = "" if reroll else rollback.seed_of_last(campaign)
             turn, action, number = rollback.begin_swipe(campaign)
             try:
-                result = Turn(campaign, search, chains, listener).tell(action, turn=turn, swipe=number)
+                result = Turn(campaign, search, chains, listener).tell(action, turn=turn, swipe=number, seed=seed)
             except BaseException as error:
                 rollback.recover(campaign)
                 if isinstance(error, RoleCallError):

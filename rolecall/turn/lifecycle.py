@@ -63,14 +63,14 @@ class Turn:
         self.turn = 0
         self.clock = {"begin": time.perf_counter()}
 
-    def tell(self, action: str, *, turn: int = 0, swipe: int = 1) -> Result:
+    def tell(self, action: str, *, turn: int = 0, swipe: int = 1, seed: str = "") -> Result:
         self.search.refresh()
         if self.search.partial:
             self._degrade("search", "the index cannot be used", "names are matched on the files")
         self._say_withheld()
         state = self._state()
         self.turn = turn = turn or next_turn(self.campaign, state)
-        record = records.begin(self.campaign.root, turn, action, swipe=swipe)
+        record = records.begin(self.campaign.root, turn, action, swipe=swipe, seed=seed)
         desk = Desk(record, paid=records.paid_answers(self.campaign.root, turn))
         table = Table(self.campaign, self.search, turn, state)
         phases = Phases(self.campaign, self.search, self.chains["sidecar"], desk, turn)

@@ -11,7 +11,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from rolecall.campaign import files, journal, recordlines, records, story
+from rolecall.campaign import files, journal, recordlines, records, seeds, story
 from rolecall.campaign.documents import append_to_section
 from rolecall.campaign.effects import decode
 from rolecall.campaign.folder import MACHINE_FOLDER, Campaign
@@ -22,7 +22,14 @@ from rolecall.campaign.reversal import Clash, taken_back
 from rolecall.errors import Conflict, StorageError, TurnError
 from rolecall.turn import soundness, telling
 
-_OVERWRITTEN = ("field", "kept", "facts")  # what a later turn puts in the place of an earlier one's
+_OVERWRITTEN = (
+    "field",
+    "kept",
+    "facts",
+    "value",
+    "item",
+    "row",
+)  # what a later turn puts in the place of an earlier one's
 MARK = f"{MACHINE_FOLDER}/rollback.json"
 
 
@@ -63,6 +70,11 @@ def last_turns(campaign: Campaign, count: int) -> list[int]:
     for turn in last:
         soundness.refuse_damage(campaign, _record_of(campaign, turn))
     return last
+
+
+def seed_of_last(campaign: Campaign) -> str:
+    """What the dice of the last turn were rolled under."""
+    return seeds.of(campaign.root, _record_of(campaign, last_turns(campaign, 1)[0]))
 
 
 def begin_swipe(campaign: Campaign) -> tuple[int, str, int]:
@@ -201,8 +213,9 @@ def _unwind(campaign: Campaign, folder: str) -> Undone:
         past = done.get(_key(write, number))
         if past is not None and _sha_now(root, write["path"]) == past["result"]:
             continue
-        if write["op"] == "journal" and _is_folded(campaign, write):
-            notes.append(_note_folded(campaign, write["turn"]))
+        if write["op"] in ("journal", "remark") and _is_folded(campaign, write):
+            if write["op"] == "journal":
+                notes.append(_note_folded(campaign, write["turn"]))
             continue
         found = _revert(campaign, record, folder, write, number)
         if not (found and write["op"] in _OVERWRITTEN and _written_later(root, folder, write)):

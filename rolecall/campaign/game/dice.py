@@ -49,13 +49,33 @@ class Roll:
         return f"*{about}{self.expression}: {self.words}*"
 
 
+class Tray:
+    """The dice of one turn. Each expression has a sequence of its own under the seed: in whatever order a turn rolls, the first
+    `d20+3` is always the same.
+    """
+
+    def __init__(self, seed: str) -> None:
+        self.seed = seed
+        self.rolled: list[Roll] = []
+
+    def roll(self, expression: str) -> Roll:
+        """The next roll of that expression; raises NoDice."""
+        number = 1 + sum(one.expression == _shown(expression) for one in self.rolled)
+        self.rolled.append(roll(expression, self.seed, number))
+        return self.rolled[-1]
+
+
+def _shown(expression: str) -> str:
+    return " ".join(expression.casefold().replace("*", "×").replace("−", "-").split())
+
+
 def roll(expression: str, seed: str, number: int = 1) -> Roll:
     """The `number`th roll under a seed. The same three give the same roll, wherever and whenever they are rolled.
 
     Raises NoDice for what is no expression, or one that is out of bounds.
     """
     tokens = _tokens(expression)
-    shown = " ".join(expression.casefold().replace("*", "×").replace("−", "-").split())
+    shown = _shown(expression)
     thrown: list[Die] = []
     draw = random.Random(f"{seed}/{number}/{shown}")
     reader = _Reader(tokens, partial(_throw, draw), thrown)
