@@ -10,6 +10,7 @@
     │   ├── StorageError         the file system refused (unreadable, read-only, full)
     │   ├── Conflict             the file changed since it was read
     │   ├── Locked               another command is writing
+    │   ├── GitTrouble           git is missing, or says no; never the end of a turn
     │   └── UnknownName          no entry, or more than one, has that name
     ├── SearchError              the index could not be used or rebuilt
     ├── ModelError               something about a language model
@@ -89,6 +90,10 @@ class Conflict(CampaignError):
 
 class Locked(CampaignError):
     """Another command holds the campaign's lock."""
+
+
+class GitTrouble(CampaignError):
+    """Git is missing, or says no: what it keeps waits for the next commit, and no turn ends for it."""
 
 
 class UnknownName(CampaignError):

@@ -13,6 +13,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
@@ -40,6 +41,7 @@ __all__ = [
     "FileSystem",
     "Log",
     "append",
+    "before_change",
     "create",
     "exists",
     "folder_stamp",
@@ -65,6 +67,12 @@ __all__ = [
 MAX_FILE = 32 * 1024 * 1024  # bytes; a Markdown file larger than this is refused, not read
 
 fs = FileSystem()  # looked up at every call
+before_change: list[Callable[[Path, str], None]] = []  # told of each path before something is done to it
+
+
+def _tell(root: Path, path: str) -> None:
+    for told in before_change:
+        told(root, path)
 
 
 def read(root: Path, path: str) -> bytes:
@@ -117,6 +125,7 @@ def make_folder(root: Path, path: str) -> None:
 
 def create(root: Path, path: str, data: bytes) -> None:
     """Write a new file, whole or not at all; Conflict when the name is taken."""
+    _tell(root, path)
     make_folder(root, str(PurePosixPath(path).parent))
     place = locate(root, path)
     temp = _write_temp(place, data, None, path)
@@ -156,6 +165,7 @@ def append(
     the bytes begin on a line of their own, also behind one that a kill has torn. What is not `durable` may be gone with
     the machine.
     """
+    _tell(root, path)
     place = locate(root, path)
     try:
         fd = fs.open(place, (os.O_RDWR if own_line else os.O_WRONLY) | os.O_APPEND)
@@ -198,6 +208,7 @@ def replace(root: Path, path: str, data: bytes, *, expected: str) -> None:
     A save that comes in between the last look and the rename is not lost: what was displaced is looked at once more, and
     put back if it is not what was expected.
     """
+    _tell(root, path)
     place = locate(root, path)
     try:
         mode = stat.S_IMODE(os.stat(place).st_mode)
@@ -234,6 +245,7 @@ def rewrite(root: Path, path: str, data: bytes, *, durable: bool = True) -> None
 
 def remove(root: Path, path: str) -> None:
     """Remove one file's name, durably; nothing when it is gone already."""
+    _tell(root, path)
     place = locate(root, path)
     try:
         fs.unlink(place)
@@ -258,6 +270,8 @@ def move(root: Path, path: str, new: str) -> None:
     """Rename a file or folder inside the campaign; Conflict when the new name is taken."""
     if exists(root, new):
         raise Conflict("there is such a file already", path=new, remedy="choose another name")
+    _tell(root, path)
+    _tell(root, new)
     make_folder(root, str(PurePosixPath(new).parent))
     place = locate(root, path)
     try:

@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import Path
 
-from rolecall.campaign import files, lock
+from rolecall.campaign import commits, files, git, lock
 from rolecall.campaign.folder import Campaign, open_campaign
 from rolecall.campaign.frontmatter import scalar
 from rolecall.campaign.instructions import template_folder
@@ -16,9 +16,10 @@ from rolecall.campaign.text import clean_line
 from rolecall.errors import CampaignError, StorageError
 
 
-def new(place: Path, name: str = "") -> Campaign:
+def new(place: Path, name: str = "", *, repository: bool = False) -> Campaign:
     """A campaign from the template in a new or empty folder; CampaignError when something stands there already.
 
+    With `repository` it is one of git's, where that is possible: then its settings say `git: auto`, else `git: off`.
     `rolecall.yaml` is written last, so that a folder half made by a crash is no campaign and can be made again.
     """
     _refuse_taken(place)
@@ -42,8 +43,13 @@ def new(place: Path, name: str = "") -> Campaign:
             relative = path.relative_to(source).as_posix()
             if relative != SETTINGS_FILE and not files.exists(root, relative):
                 files.create(root, relative, path.read_bytes())
+        if not repository or git.init(root):
+            settings = re.sub(rb"(?m)^git: auto\b", b"git: off ", settings, count=1)
         files.create(root, SETTINGS_FILE, settings)
-    return open_campaign(root, here_only=True)
+        campaign = open_campaign(root, here_only=True)
+        if campaign.settings.git == "auto":
+            commits.begin(campaign)  # where that fails, the first turn commits it
+    return campaign
 
 
 def adopt(place: Path, name: str = "") -> Campaign:

@@ -14,11 +14,19 @@ from rolecall.cli.shared import printable
 @click.command("new")
 @click.argument("folder", metavar="DIR", callback=folder_of)
 @click.option("--name", default="", help="The campaign's name.")
+@click.option("--no-git", is_flag=True, help="Make no git repository of it.")
 @click.option("--adopt", is_flag=True, help="Make an existing folder of Markdown a campaign, changing no file of it.")
-def new_command(folder: Path, name: str, adopt: bool) -> None:
-    """Make a campaign in DIR: a folder of Markdown, ready to be played and edited."""
-    from rolecall.campaign import template
+def new_command(folder: Path, name: str, no_git: bool, adopt: bool) -> None:
+    """Make a campaign in DIR: a folder of Markdown, ready to be played and edited.
 
-    campaign = template.adopt(folder, name) if adopt else template.new(folder, name)
+    Where git is installed and DIR lies in no repository, it becomes one, and each turn a commit (`git: auto` in rolecall.yaml).
+    """
+    from rolecall.campaign import git, template
+
+    campaign = template.adopt(folder, name) if adopt else template.new(folder, name, repository=not no_git)
     click.echo(printable(f"{campaign.settings.name or folder}: a campaign in {folder}"), err=True)
+    if campaign.settings.git == "auto":
+        click.echo("Each turn becomes a commit in its git repository.", err=True)
+    elif not adopt and not no_git:
+        click.echo(printable(f"Without git: {git.init(campaign.root)}"), err=True)
     click.echo(printable(f"Play it:  rolecall -C {shlex.quote(str(folder))} play"), err=True)

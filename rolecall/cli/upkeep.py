@@ -28,7 +28,9 @@ from rolecall.cli.shared import (
 @click.pass_context
 def fold_command(ctx: click.Context, models: tuple[str, ...], wait: float, as_json: bool) -> None:
     """Close the Journal's oldest lines into a Chronicle now; the newest `keep_lines` stay."""
-    folded = game_of(ctx, "fold", models, wait).fold()
+    from rolecall.turn.lifecycle import Listener
+
+    folded = game_of(ctx, "fold", models, wait).fold(listener=Listener(note=note))
     if as_json:
         say_json({"path": folded.path, "covers": folded.covers, "lines": folded.lines} if folded else None)
     elif folded is None:

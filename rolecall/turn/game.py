@@ -12,23 +12,25 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from rolecall.campaign import lock
+from rolecall.campaign import commitlines, commits, lock, records
 from rolecall.campaign.activity import Feed
 from rolecall.campaign.folder import Campaign, open_campaign
 from rolecall.campaign.journal import turn_id
+from rolecall.campaign.kinds import STATE_FILE
 from rolecall.campaign.text import blemishes, clean
 from rolecall.errors import ModelSettings, RoleCallError, TurnError
 from rolecall.models.chain import Chain, Models
 from rolecall.models.roles import chains_for
 from rolecall.search.searcher import Search
 from rolecall.turn import folding, recovery, rollback, telling
-from rolecall.turn.lifecycle import Listener, Turn
-from rolecall.turn.result import Result
+from rolecall.turn.lifecycle import Listener, Turn, next_turn, uninterrupted
+from rolecall.turn.result import Degraded, Result
 
 LONGEST_ACTION = 8000  # characters
+LATER = "committed with the next turn"  # what git would not take
 
 
 @dataclass(slots=True)
@@ -43,6 +45,7 @@ class Game:
     _shared: Models | None = None
     _search: Search | None = None
     _upkeep: threading.Thread | None = None
+    _keeper: commits.Keeper | None = None  # of the command under way
 
     def campaign(self) -> Campaign:
         """The campaign, its settings read afresh: the writer may have changed them since the last turn."""
@@ -74,7 +77,7 @@ class Game:
                 raise ModelSettings(
                     "the narrator is off", path="rolecall.yaml", remedy="name a model for it, or give --model"
                 )
-            return Turn(campaign, search, chains, listener).tell(action)
+            return self._committed(Turn(campaign, search, chains, listener).tell(action))
 
     def recover(self, listener: Listener) -> None:
         """Put right what an interrupted command left, and nothing else."""
@@ -99,20 +102,27 @@ class Game:
                     error.hint = f"The answer before it stands again ({turn_id(turn)})."
                 raise
             rollback.end_swipe(campaign)
-            return result
+            return self._committed(result, "Swipe")
 
     def switch(self, wanted: int, listener: Listener) -> int:
         """Put an answer that was had already in the place of the current one; the turn's number. No model is asked."""
         self.settle()
         with self._writing(listener) as (campaign, _):
-            return rollback.switch(campaign, wanted)
+            turn = rollback.switch(campaign, wanted)
+            self._commit(lambda: self._message(turn, "Swipe"), listener)
+            return turn
 
     def undo(self, listener: Listener, *, count: int = 1, turn: int = 0) -> list[rollback.Undone]:
         """Take back the last `count` turns, or one turn whose later ones stay."""
         self.settle()
         with self._writing(listener) as (campaign, _):
             turns = [turn] if turn else rollback.last_turns(campaign, count)
-            return [rollback.undo(campaign, number) for number in turns]
+            done = []
+            for number in turns:
+                message = self._message(number, "Undo")  # from the record, which undo puts aside
+                done.append(rollback.undo(campaign, number))
+                self._commit(lambda said=message: said, listener)
+            return done
 
     @contextmanager
     def _writing(self, listener: Listener) -> Iterator[tuple[Campaign, Search]]:
@@ -120,9 +130,31 @@ class Game:
         with lock.hold(self.root, self.command, wait=self.wait):
             campaign = self.campaign()
             search = self.search(campaign)
-            for put_right in recovery.recover(campaign, search):
-                listener.note(put_right.what)
-            yield campaign, search
+            with commits.keeping(campaign) as self._keeper:
+                for put_right in recovery.recover(campaign, search):
+                    listener.note(put_right.what)
+                with uninterrupted():
+                    self._keeper.settle(
+                        lambda: _next_turn(campaign)
+                    )  # where git says no, it says so after the turn as well
+                yield campaign, search
+
+    def _message(self, turn: int, verb: str = "") -> str:
+        return commitlines.of_turn(self.root, f"{records.TURNS}/{turn_id(turn)}", verb) if self._keeper.on else ""
+
+    def _commit(self, message: Callable[[], str], listener: Listener) -> None:
+        """Keep what was written in git; why not is one quiet line."""
+        with uninterrupted():
+            if why := self._keeper.commit(message):
+                listener.note(f"git: {why} → {LATER}")
+
+    def _committed(self, result: Result, verb: str = "") -> Result:
+        """The result of a turn that is kept in git, or says why it is not."""
+        turn = int(result.turn[1:])
+        with uninterrupted():
+            why = self._keeper.commit(lambda: self._message(turn, verb))
+            self._keeper.tidy(turn)
+        return replace(result, degraded=(*result.degraded, Degraded("git", why, LATER))) if why else result
 
     def keep_current(self) -> None:
         """Index what the last turn wrote while the player reads it; the next turn waits for the rest of that, if any."""
@@ -140,9 +172,12 @@ class Game:
             self._upkeep.join()
             self._upkeep = None
 
-    def fold(self, names_of: Callable[[Search], list[str]] = telling.known_names) -> folding.Folded | None:
+    def fold(
+        self, names_of: Callable[[Search], list[str]] = telling.known_names, listener: Listener | None = None
+    ) -> folding.Folded | None:
         """Fold on demand, under the lock."""
-        with self._writing(Listener()) as (campaign, search):
+        listener = listener or Listener()
+        with self._writing(listener) as (campaign, search):
             search.refresh()
             try:
                 chain = self.chains(campaign)["sidecar"]
@@ -156,7 +191,16 @@ class Game:
                 Feed(campaign.root).note(
                     "fold", "post-gen", model="rolecall", reason=reason, paths=[folded.path], ms=took
                 )
+                self._commit(lambda: commitlines.of_fold(folded.covers, folded.path), listener)
             return folded
+
+
+def _next_turn(campaign: Campaign) -> str:
+    """The turn that comes next, as far as the files can be read."""
+    try:
+        return turn_id(next_turn(campaign, campaign.document(STATE_FILE)))
+    except RoleCallError:
+        return ""
 
 
 def _rooted(root: Path, spec: object) -> object:
