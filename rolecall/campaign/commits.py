@@ -211,6 +211,7 @@ def begin(campaign: Campaign) -> str:
             return keeper.settle()
         name = campaign.settings.name or campaign.root.name
         keeper._commit("", _by_hand(status, set(), campaign), commitlines.composed(f"{name}: a new campaign"), own=True)
+        keeper.ledger.close()
     except (GitTrouble, StorageError) as trouble:
         return trouble.what
     return ""

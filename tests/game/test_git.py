@@ -1,0 +1,445 @@
+"""Git keeps the story: the writer's edits as theirs, each turn as one commit, and nothing that stops a turn."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from rolecall.campaign import git as git_program
+from rolecall.campaign import template
+from tests.game.repositories import NEEDS_GIT, WRITER, Table, line, script, settle_settings, table, wrapped_git
+
+pytestmark = [
+    NEEDS_GIT,
+    pytest.mark.skipif(sys.platform == "win32", reason="the stand-ins for git are shell scripts"),
+]
+STORY = "story/001-dusk-on-the-quay-as-the-sea-goes-out-and-a-bell.md"
+TURN = ["campaign-state.md", STORY]
+
+
+@pytest.fixture
+def tale(tmp_path, monkeypatch, clean_environment) -> Table:
+    return table(tmp_path, monkeypatch)
+
+
+def author(tale: Table, commit: str = "HEAD") -> str:
+    return tale.git("log", "-1", "--format=%an <%ae>", commit)
+
+
+def test_twenty_turns_are_twenty_commits_that_read_as_the_journal(tale):
+    first = tale.git("rev-parse", "HEAD")
+    game = tale.game()
+    for n in range(1, 21):
+        assert game.tell(f"I wait, {n}.", tale.listener).degraded == ()
+    assert tale.subjects("--reverse", f"{first}..") == [f"T{n:04d} {line(n)}" for n in range(1, 21)]
+    journal = tale.read("campaign-state.md").partition("## Journal\n")[2]
+    assert [f"- {subject}" for subject in tale.subjects("--reverse", f"{first}..")] == journal.split("\n")[1:-1]
+    for n in range(20):
+        assert tale.files_of(f"HEAD~{n}") == TURN
+        assert author(tale, f"HEAD~{n}") == "RoleCall <rolecall@localhost>"
+    assert tale.git("show", "--format=", "--numstat", "HEAD").split() == ["1", "0", TURN[0], "6", "0", STORY]
+    assert (
+        tale.git("fsck", "--strict", "--no-dangling") == ""
+        and tale.git("status", "--porcelain") == ""
+        and tale.notes == []
+    )
+
+
+def test_a_turn_commit_names_turn_models_and_tokens(tale):
+    tale.tell()
+    shown = tale.git("log", "-1", "--format=%(trailers)").splitlines()
+    assert shown[:2] == ["Rolecall-Turn: T0001", "Rolecall-Models: narrator=scripted:script.yaml"]
+    assert shown[2].startswith("Rolecall-Tokens: fresh ") and str(tale.root.parent) not in "".join(shown)
+
+
+def test_the_writers_pending_edits_become_a_commit_of_theirs_before_the_turn(tale):
+    tale.replace("characters/old-pasco.md", "\n---\n", "\nhat: red\n---\n")
+    tale.write("lore/tides.md", "The ebb is long.\n")
+    (tale.root / "items/the-unsigned-letter.md").unlink()
+    tale.tell()
+    assert tale.subjects()[0] == f"T0001 {line(1)}"
+    assert tale.subjects()[1].startswith(
+        "By hand before T0001: characters/old-pasco.md, items/the-unsigned-letter.md and 1"
+    )
+    assert tale.files_of("HEAD~1") == ["characters/old-pasco.md", "items/the-unsigned-letter.md", "lore/tides.md"]
+    assert author(tale, "HEAD~1") == WRITER and tale.files_of() == TURN
+
+
+def test_a_writer_without_a_name_needs_none_and_no_settings_are_touched(tmp_path, monkeypatch, clean_environment):
+    tale = table(tmp_path, monkeypatch, settings="[user]\n\tuseConfigOnly = true\n")
+    before = (tale.root / ".git/config").read_bytes(), (tmp_path / "gitconfig").read_bytes()
+    tale.write("lore/tides.md", "The ebb is long.\n")
+    assert tale.tell().degraded == ()
+    assert [author(tale, "HEAD~1"), author(tale)] == ["RoleCall <rolecall@localhost>"] * 2
+    assert "Edits of the writer's" in tale.git("log", "-1", "--format=%b", "HEAD~1")
+    assert ((tale.root / ".git/config").read_bytes(), (tmp_path / "gitconfig").read_bytes()) == before
+
+
+def test_undo_swipe_switch_and_fold_are_commits_of_their_own_and_nothing_is_rewritten(tale, tmp_path):
+    for n in range(8):
+        tale.tell(f"I wait, {n}.")
+    told = tale.git("rev-list", "HEAD").splitlines()
+    tale.game(script(tmp_path, " in the rain")).swipe(tale.listener)
+    tale.game().switch(1, tale.listener)
+    tale.game().undo(tale.listener, count=2)
+    folded = tale.game().fold(listener=tale.listener)
+    assert folded is None  # six lines are kept
+    tale.tell()
+    folded = tale.game().fold(listener=tale.listener)
+    assert tale.subjects()[:6] == [
+        f"Fold T0001-T0001 into {folded.path}",
+        f"T0007 {line(7)}",
+        f"Undo T0007: {line(7)}",
+        f"Undo T0008: {line(8)}",
+        f"Swipe T0008: {line(8)}",
+        f"Swipe T0008: {line(8, ' in the rain')}",
+    ]
+    assert tale.git("rev-list", "HEAD").splitlines()[6:] == told
+    assert tale.files_of() == ["campaign-state.md", folded.path]
+    assert tale.git("log", "-2", "--skip=4", "--format=%(trailers:key=Rolecall-Swipe,valueonly)").split() == ["1", "2"]
+    assert tale.git("status", "--porcelain") == "" and tale.notes == []
+
+
+# -- what the writer has staged
+
+
+def test_what_the_writer_has_staged_elsewhere_stays_staged_exactly(tale):
+    tale.replace("characters/old-pasco.md", "\n---\n", "\nhat: red\n---\n")
+    tale.write("lore/tides.md", "The ebb is long.\n")
+    tale.git("add", "characters/old-pasco.md", "lore/tides.md")
+    tale.replace("characters/old-pasco.md", "hat: red", "hat: blue")
+    staged, edited = tale.git("diff", "--cached"), tale.git("diff")
+    assert tale.tell().degraded == ()
+    assert (tale.git("diff", "--cached"), tale.git("diff")) == (staged, edited)
+    assert tale.subjects()[:2] == [f"T0001 {line(1)}", "The Tale: a new campaign"]
+
+
+def test_a_turn_in_a_file_with_staged_changes_commits_the_turn_alone(tale):
+    for n in range(3):
+        tale.tell(f"I wait, {n}.")
+    tale.replace("campaign-state.md", "name: Campaign State", "name: Where We Are")
+    tale.git("add", "campaign-state.md")
+    tale.replace("campaign-state.md", "## Party", "The gulls are loud.\n\n## Party")
+    assert tale.tell().degraded == ()
+    assert tale.git("show", "--format=", "--numstat").split("\n")[0] == "1\t0\tcampaign-state.md"
+    changed = [row for row in tale.git("diff", "--cached").splitlines() if row[:1] in "+-" and row[1:2] not in "+-"]
+    assert changed == ["-name: Campaign State", "+name: Where We Are"]
+    changed = [row for row in tale.git("diff").splitlines() if row[:1] in "+-" and row[1:2] not in "+-"]
+    assert changed == ["+The gulls are loud."]
+
+
+def test_where_staged_lines_are_the_turns_own_it_waits_and_is_committed_later_as_the_turns(tale):
+    tale.tell()
+    tale.write("campaign-state.md", tale.read("campaign-state.md").rstrip("\n") + " He lies.\n")
+    tale.git("add", "campaign-state.md")
+    staged = tale.git("diff", "--cached")
+    result = tale.tell()
+    assert [d.layer for d in result.degraded] == ["git"] and "campaign-state.md" in result.degraded[0].reason
+    assert tale.git("diff", "--cached") == staged and tale.files_of() == [STORY]
+    tale.git("commit", "-qm", "He lies, I say")
+    assert tale.tell().degraded == ()
+    assert tale.subjects()[:3] == [f"T0003 {line(3)}", f"T0002 {line(2)}", "He lies, I say"]
+    assert tale.files_of("HEAD~1") == ["campaign-state.md"] and tale.git("status", "--porcelain") == ""
+
+
+# -- what does not belong in a commit
+
+
+def test_what_is_ignored_or_no_campaign_file_is_never_committed(tale):
+    tale.write(".gitignore", ".rolecall/\ndm/\nlore/private/\n")
+    tale.git("rm", "-rq", "--cached", "dm")
+    tale.git("commit", "-qam", "The plan is nobody's business")
+    tale.write("lore/private/plan.md", "Secret.\n")
+    tale.write(".env", "ANTHROPIC_API_KEY=sk-none\n")
+    tale.write("map.png", "no picture")
+    tale.write(".obsidian/app.json", "{}")
+    tale.write("notes.md~", "an editor's own")
+    tale.write("lore/tides (conflicted copy 2026-01-01).md", "A copy.\n")
+    tale.write("lore/tides.md", "The ebb is long.\n")
+    tale.tell()
+    assert tale.files_of("HEAD~1") == ["lore/tides.md"] and tale.files_of() == TURN
+
+
+@pytest.mark.parametrize(
+    "name", ["-rf.md", "*.md", "a b\t'c'.md", "Éowyn 東京.md", "two\nlines.md", 'say "no".md', ":(top)x.md"]
+)
+def test_any_name_the_disk_can_hold_is_committed_as_it_is(tale, name):
+    tale.write(f"lore/{name}", "A note.\n")
+    tale.tell()
+    assert tale.files_of("HEAD~1") == [f"lore/{name}"] and tale.files_of() == TURN
+    assert tale.git("status", "--porcelain") == ""
+
+
+def test_with_autocrlf_every_byte_stays_on_disk_and_in_the_repository(tmp_path, monkeypatch, clean_environment):
+    tale = table(tmp_path, monkeypatch, settings="[core]\n\tautocrlf = true\n\tsafecrlf = true\n")
+    tale.write("lore/tides.md", "The ebb\r\nis long.\nMixed.\r\n")
+    assert tale.tell().degraded == ()
+    assert tale.read("lore/tides.md") == "The ebb\r\nis long.\nMixed.\r\n"
+    kept = subprocess.run(["git", "cat-file", "blob", "HEAD:lore/tides.md"], cwd=tale.root, capture_output=True).stdout
+    assert kept == b"The ebb\r\nis long.\nMixed.\r\n"
+
+
+def test_the_writers_filters_are_honoured(tale):
+    tale.git("config", "filter.veil.clean", "tr a-z n-za-m")
+    tale.git("config", "filter.veil.smudge", "tr a-z n-za-m")
+    tale.write(".gitattributes", "* -text\nstory/* filter=veil\n")
+    tale.tell()
+    assert "Old Pasco" in tale.read(STORY)
+    assert "Old Pasco" not in tale.git("cat-file", "blob", f"HEAD:{STORY}") and tale.git("status", "--porcelain") == ""
+
+
+# -- what the writer's machine is like
+
+
+def test_hooks_and_signatures_neither_run_nor_stop_a_turn(tale):
+    ran = tale.root.parent / "ran"
+    for hook in (
+        "pre-commit",
+        "commit-msg",
+        "prepare-commit-msg",
+        "post-commit",
+        "reference-transaction",
+        "post-index-change",
+    ):
+        place = tale.root / ".git/hooks" / hook
+        place.parent.mkdir(exist_ok=True)
+        place.write_text(f"#!/bin/sh\necho {hook} >> {ran}\nexit 1\n")
+        place.chmod(0o755)
+    tale.git("config", "commit.gpgSign", "true")
+    tale.git("config", "gpg.program", "/bin/false")
+    tale.git("config", "core.fsmonitor", "/bin/false")
+    tale.write("lore/tides.md", "The ebb is long.\n")
+    assert tale.tell().degraded == () and len(tale.subjects()) == 3 and not ran.exists()
+
+
+def test_the_environment_of_a_shell_or_a_hook_changes_nothing(tale, tmp_path, monkeypatch):
+    other = tmp_path / "other"
+    subprocess.run(["git", "init", "-q", str(other)], check=True)
+    for name in ("GIT_DIR", "GIT_COMMON_DIR"):
+        monkeypatch.setenv(name, str(other / ".git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(other))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(other / "index"))
+    monkeypatch.setenv("GIT_TRACE", "1")
+    monkeypatch.setenv("GIT_AUTHOR_NAME", "Somebody Else")
+    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
+    assert tale.tell().degraded == ()
+    for name in [name for name in os.environ if name.startswith("GIT_") and "CONFIG" not in name]:
+        monkeypatch.delenv(name)
+    assert tale.subjects()[0] == f"T0001 {line(1)}" and author(tale) == "RoleCall <rolecall@localhost>"
+    assert not (other / "index").exists()
+
+
+def test_in_a_repository_above_only_the_campaigns_paths_are_committed(tmp_path, monkeypatch, clean_environment):
+    settle_settings(tmp_path, monkeypatch)
+    subprocess.run(["git", "init", "-q", str(tmp_path / "work")], check=True)
+    root = template.new(tmp_path / "work" / "games" / "tale", "The Tale", repository=True).root
+    tale = Table(root, script(tmp_path), [])
+    assert "\ngit: off" in tale.read("rolecall.yaml") and not (root / ".git").exists()
+    tale.replace("rolecall.yaml", "git: off", "git: auto")
+    (tmp_path / "work" / "thesis.md").write_text("Not yours.\n")
+    (tmp_path / "work" / "staged.md").write_text("Staged.\n")
+    subprocess.run(["git", "add", "staged.md"], cwd=tmp_path / "work", check=True)
+    assert tale.tell().degraded == () and tale.tell().degraded == ()
+    assert tale.files_of() == [f"games/tale/{path}" for path in TURN]
+    assert all(
+        path.startswith("games/tale/")
+        for path in tale.git("ls-tree", "-r", "--name-only", "--full-tree", "HEAD").split("\n")
+    )
+    assert tale.git("status", "--porcelain", "-uall", str(tmp_path / "work")) == "A  staged.md\n?? thesis.md"
+
+
+def test_a_submodule_is_left_to_the_writer(tale, tmp_path):
+    shared = tmp_path / "shared"
+    subprocess.run(["git", "init", "-q", str(shared)], check=True)
+    (shared / "tides.md").write_text("The ebb is long.\n")
+    subprocess.run(["git", "add", "-A"], cwd=shared, check=True)
+    subprocess.run(["git", "commit", "-qm", "Tides"], cwd=shared, check=True)
+    tale.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(shared), "lore/shared")
+    tale.git("commit", "-qm", "Shared lore")
+    tale.write("lore/shared/tides.md", "The ebb is short.\n")
+    assert tale.tell().degraded == () and tale.subjects()[:2] == [f"T0001 {line(1)}", "Shared lore"]
+    assert tale.git("status", "--porcelain") == " M lore/shared"
+
+
+def test_a_campaign_in_a_linked_work_tree_commits_to_its_own_branch(tale):
+    tale.tell()
+    tale.git("worktree", "add", "-q", "-b", "side", "../side")
+    side = Table(tale.root.parent / "side", tale.model, [])
+    assert side.tell().degraded == ()
+    assert side.subjects()[0] == f"T0002 {line(2)}" and tale.subjects("main")[0] == f"T0001 {line(1)}"
+
+
+def test_without_git_new_says_so_and_plays_all_the_same(rolecall, tmp_path, monkeypatch, script):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    ran = rolecall("new", tmp_path / "tale")
+    assert ran.code == 0 and "Without git: git is not installed" in ran.err
+    assert "\ngit: off" in (tmp_path / "tale/rolecall.yaml").read_text()
+    ran = rolecall("-C", tmp_path / "tale", "turn", "I wait.", "--model", script("- text: A scene.\n"))
+    assert ran.code == 0 and "git" not in ran.err
+
+
+def test_new_makes_a_repository_and_adopt_does_not(rolecall, tmp_path, monkeypatch):
+    settle_settings(tmp_path, monkeypatch)
+    ran = rolecall("new", tmp_path / "tale")
+    assert ran.code == 0 and "Each turn becomes a commit" in ran.err and (tmp_path / "tale/.git").is_dir()
+    assert rolecall("new", tmp_path / "plain", "--no-git").code == 0 and not (tmp_path / "plain/.git").exists()
+    (tmp_path / "vault").mkdir()
+    assert rolecall("new", "--adopt", tmp_path / "vault").code == 0 and not (tmp_path / "vault/.git").exists()
+    assert "git: off" in (tmp_path / "vault/rolecall.yaml").read_text()
+
+
+# -- when git says no: the turn is told, one line says why, and the next commit has it
+
+
+def refuse(tale: Table, kind: str) -> None:
+    if kind == "lock":
+        (tale.root / ".git/index.lock").write_bytes(b"")
+    elif kind == "detached":
+        tale.git("checkout", "-q", "--detach")
+    elif kind == "rebase":
+        tale.git("rebase", "-q", "--exec", "false", "HEAD~1", ok=False)
+    elif kind == "merge":
+        tale.git("checkout", "-qb", "other")
+        tale.write("lore/tides.md", "The ebb is short.\n")
+        tale.git("add", "lore/tides.md")
+        tale.git("commit", "-qm", "Short")
+        tale.git("checkout", "-q", "main")
+        tale.write("lore/tides.md", "The ebb is long.\n")
+        tale.git("add", "lore/tides.md")
+        tale.git("commit", "-qm", "Long")
+        tale.git("merge", "other", ok=False)
+    elif kind == "ref":
+        (tale.root / ".git/refs/heads/main.lock").write_bytes(b"")
+
+
+def permit(tale: Table, kind: str) -> None:
+    if kind == "lock":
+        (tale.root / ".git/index.lock").unlink()
+    elif kind == "detached":
+        tale.git("checkout", "-q", "main")
+    elif kind == "merge":
+        tale.git("checkout", "-q", "--ours", "lore/tides.md")
+        tale.git("add", "lore/tides.md")
+        tale.git("commit", "-qm", "Merged")
+    elif kind == "rebase":
+        tale.git("rebase", "--quit")
+        tale.git("checkout", "-q", "main")
+    elif kind == "ref":
+        (tale.root / ".git/refs/heads/main.lock").unlink()
+
+
+@pytest.mark.parametrize(
+    ("kind", "why"),
+    [
+        ("lock", "index.lock"),
+        ("detached", "HEAD is on no branch"),
+        ("merge", "a merge is not finished"),
+        ("rebase", "a rebase is under way"),
+        ("ref", "main.lock"),
+    ],
+)
+def test_while_git_is_busy_turns_are_told_and_committed_when_it_is_free(tale, monkeypatch, kind, why):
+    monkeypatch.setattr(git_program, "PATIENCE", 0.1)
+    tale.tell()
+    refuse(tale, kind)
+    head = tale.git("rev-parse", "HEAD")
+    for _ in range(2):
+        result = tale.tell()
+        assert [(d.layer, d.fallback) for d in result.degraded] == [("git", "committed with the next turn")]
+        assert why in result.degraded[0].reason
+    assert tale.git("rev-parse", "HEAD") == head and "T0003" in tale.read("campaign-state.md")
+    if kind == "lock":
+        assert (tale.root / ".git/index.lock").exists()  # never taken away
+    permit(tale, kind)
+    assert tale.tell().degraded == ()
+    assert tale.subjects()[:2] == [f"T0004 {line(4)}", f"T0003 {line(3)}"]
+    assert tale.git("log", "-1", "--skip=1", "--format=%(trailers:key=Rolecall-Turn,valueonly)").split() == [
+        "T0002",
+        "T0003",
+    ]
+    assert author(tale, "HEAD~1") == "RoleCall <rolecall@localhost>" and tale.git("status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ('[ "$SUB" = status ] && { echo "usage: git status [options]" >&2; exit 129; }', "too old"),
+        ('[ "$SUB" = status ] && sleep 30', "longer than"),
+        ('[ "$SUB" = commit-tree ] && { echo "fatal: \033[31mdisk\033[0m full" >&2; exit 128; }', "disk full"),
+        ('[ "$SUB" = write-tree ] && exit 1', "write-tree failed"),
+        ("export GIT_TEST_ASSUME_DIFFERENT_OWNER=1", "belongs to somebody else"),
+    ],
+)
+def test_a_git_that_fails_hangs_or_refuses_costs_no_turn(tale, tmp_path, monkeypatch, body, why):
+    monkeypatch.setattr(git_program, "LIMIT", 0.5)
+    with monkeypatch.context() as patched:
+        wrapped_git(tmp_path, patched, body)
+        result = tale.tell()
+    assert [d.layer for d in result.degraded] == ["git"] and why in result.degraded[0].reason
+    assert "\033" not in result.degraded[0].reason and "T0001" in tale.read("campaign-state.md")
+    monkeypatch.setattr(git_program, "LIMIT", 20.0)
+    assert tale.tell().degraded == ()
+    assert tale.subjects()[:2] == [f"T0002 {line(2)}", f"T0001 {line(1)}"] and tale.git("status", "--porcelain") == ""
+
+
+def test_without_the_program_or_the_repository_the_turn_says_so_once(tale, tmp_path, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setenv("PATH", str(tmp_path))
+        assert [d.reason for d in tale.tell().degraded] == ["git is not installed"]
+    (tale.root / ".git").rename(tmp_path / "gone")
+    assert [d.reason for d in tale.tell().degraded] == ["there is no repository here (`git init` makes one)"]
+
+
+KILLED = """
+if [ "$SUB" = "$KILL_AT" ]; then
+  if [ "$KILL_WHEN" = after ]; then "$GIT" "$@"; fi
+  kill -9 $PPID
+  exit 1
+fi"""
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("at", ["status", "read-tree", "update-index", "write-tree", "commit-tree", "update-ref"])
+def test_a_command_killed_around_any_git_leaves_one_commit_a_turn(tale, tmp_path, monkeypatch, at, when):
+    tale.tell()
+    tale.write("lore/tides.md", "The ebb is long.\n")
+    with monkeypatch.context() as patched:
+        wrapped_git(tmp_path, patched, KILLED)
+        patched.setenv("KILL_AT", at)
+        patched.setenv("KILL_WHEN", when)
+        command = [sys.executable, "-m", "rolecall", "-C", str(tale.root), "turn", "I go.", "--model", tale.model]
+        ran = subprocess.run(command, capture_output=True)
+        assert ran.returncode == -9
+    time.sleep(0.05)
+    assert tale.tell().degraded == ()
+    turns = [subject for subject in tale.subjects() if not subject.startswith(("By hand", "The Tale"))]
+    last = len(turns)
+    assert turns == [f"T{n:04d} {line(n)}" for n in range(last, 0, -1)]
+    assert tale.subjects().count("By hand before T0002: lore/tides.md") == 1
+    assert tale.git("status", "--porcelain") == "" and tale.git("fsck", "--strict", "--no-dangling") == ""
+
+
+def test_a_killed_turn_after_its_commit_was_begun_is_committed_as_that_turn(tale, tmp_path, monkeypatch):
+    tale.tell()
+    with monkeypatch.context() as patched:
+        wrapped_git(tmp_path, patched, KILLED)
+        patched.setenv("KILL_AT", "commit-tree")
+        patched.setenv("KILL_WHEN", "before")
+        command = [sys.executable, "-m", "rolecall", "-C", str(tale.root), "turn", "I go.", "--model", tale.model]
+        assert subprocess.run(command, capture_output=True).returncode == -9
+    assert "T0002" in tale.read("campaign-state.md") and tale.subjects()[0] == f"T0001 {line(1)}"
+    tale.write("lore/tides.md", "The ebb is long.\n")
+    tale.tell()
+    assert tale.subjects()[:3] == [f"T0003 {line(3)}", "By hand before T0003: lore/tides.md", f"T0002 {line(2)}"]
+
+
+def test_git_off_starts_no_git_and_makes_no_commit(tale, tmp_path, monkeypatch):
+    tale.replace("rolecall.yaml", "git: auto", "git: off")
+    wrapped_git(tmp_path, monkeypatch, f'echo "$SUB" >> {tmp_path}/called')
+    assert tale.tell().degraded == ()
+    assert not Path(tmp_path, "called").exists() and not (tale.root / ".rolecall/uncommitted.jsonl").exists()
