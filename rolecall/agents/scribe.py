@@ -27,7 +27,7 @@ from rolecall.models.messages import Message, Request, Text, Tool, ToolCall, Too
 from rolecall.search.searcher import Search
 from rolecall.tools import compendium, upkeep
 from rolecall.tools.ledger import Ledger, known
-from rolecall.tools.toolbox import Toolbox, ToolType
+from rolecall.tools.toolbox import Toolbox, ToolType, brief
 
 LAYER, PHASE = "scribe", "post-gen"
 MAX_TOKENS = 2000
@@ -227,21 +227,9 @@ def _request(
 
 
 def _offer(tool: ToolType) -> Tool:
-    """The tool as it is offered: reason and source are asked for, though a call without them is taken too.
-
-    Bounds of length are left to the check of a call; said in every field they would double the request.
-    """
+    """The tool as it is offered: reason and source are asked for, though a call without them is taken too."""
     required = [*tool.schema["required"], *(k for k in ("reason", "source") if k not in tool.schema["required"])]
-    return Tool(tool.name, tool.description, {**_brief(tool.schema), "required": required})
-
-
-def _brief(schema: dict) -> dict:
-    kept = {k: v for k, v in schema.items() if k in ("type", "description", "enum", "required") and v}
-    if "properties" in schema:
-        kept["properties"] = {key: _brief(one) for key, one in schema["properties"].items()}
-    if "items" in schema:
-        kept["items"] = _brief(schema["items"])
-    return kept
+    return Tool(tool.name, tool.description, {**brief(tool.schema), "required": required})
 
 
 def kinds_in_brief() -> str:

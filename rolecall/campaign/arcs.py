@@ -7,11 +7,15 @@ one write. A quest is an arc with `kind: quest` and a `stage`.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rolecall.campaign import documents, kinds, sections
 from rolecall.campaign.documents import Document
+from rolecall.campaign.frontmatter import Value, scalar
 from rolecall.campaign.journal import turn_id
+from rolecall.campaign.text import fold
+from rolecall.errors import Unclear
 
 FOLDER = "arcs"
 TRAIL = "Trail"
@@ -56,6 +60,26 @@ def trail_of(document: Document) -> tuple[str, ...]:
     """The lines of an arc's trail without their dashes, the newest first."""
     lines = document.lines(TRAIL)
     return tuple(line.strip()[2:].strip() for line in lines if re.match(r" {0,3}[-*+][ \t]", line))
+
+
+def opened(before: bytes | None, path: str, turn: int, name: str, facts: Mapping[str, Value], text: str) -> bytes:
+    """A new arc: its question, stakes and truth as far as `facts` has them, and its first line.
+
+    The same bytes where that arc is there already; Unclear when another file has its name.
+    """
+    if before:
+        if fold(kinds.name_of(path, documents.parse(before, path).fields)) == fold(name):
+            return before
+        raise Unclear("a file of that name was made meanwhile", path=path, remedy="rename it, or open the arc by hand")
+    latest = f"{turn_id(turn)} {' '.join(text.split())}" if text.strip() else ""
+    fields = {"name": name, "kind": "arc", "question": facts.get("question", ""), "stakes": facts.get("stakes", "")}
+    fields |= {"status": "open", "latest": latest, "truth": facts.get("truth", ""), "source": turn_id(turn)}
+    kept = [(key, value) for key, value in fields.items() if isinstance(value, str) and value]
+    lines = [f"{key}: {scalar(value, quote_types=True)}" for key, value in kept]
+    data = "\n".join(["---", *lines, "---", "", f"## {TRAIL}", "", "## Summaries", ""]).encode("utf-8", "replace")
+    if documents.parse(data, path).fields != dict(kept):
+        raise Unclear("these words cannot be written as front matter", path=path, remedy="open the arc by hand")
+    return data
 
 
 def move(data: bytes, path: str, turn: int, text: str) -> bytes:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from rolecall.campaign import frontmatter
 from rolecall.campaign.frontmatter import BOM, Node, Value, flow, held, scalar
-from rolecall.campaign.growth import append, append_to_section, cut, insert_on_top, replace_line
+from rolecall.campaign.growth import append, append_like, append_to_section, cut, insert_on_top, replace_line
 from rolecall.campaign.notes import Document, encoded, parse
 from rolecall.errors import Malformed, Unclear
 
@@ -18,6 +18,7 @@ __all__ = [
     "Document",
     "add_item",
     "append",
+    "append_like",
     "append_to_section",
     "cut",
     "insert_on_top",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 
-from rolecall.campaign import arcs, documents, journal, merging, story, summaries
+from rolecall.campaign import arcs, checklists, documents, journal, merging, plans, story, summaries
 from rolecall.campaign.frontmatter import Value
 from rolecall.campaign.game import edits
 from rolecall.campaign.journal import turn_id
@@ -26,6 +26,7 @@ class Effect:
     section    a story section       key: the action, text: the prose, title: of a new chapter
     journal    the journal line      text
     arc        an arc moves on       text
+    arc_opened an arc is made        key: its name, text: its first line, facts: its other fields
     history    a dated line          text
     promise    a promise is made     text: `To Sera: bring the ledger`
     kept       a promise is kept     text: its words, as they stand
@@ -39,6 +40,9 @@ class Effect:
     proposal   a change for the writer to decide on   text: its file's content
     value, item, row, gone, remark, made   a number, an item, a line of the game's state (`game/edits.py`); `was` is what
                stood there when it was worked out: where that has changed since, the effect is left out and said
+    todo       a line is put on a list of the DM's   text: its words
+    tick       such a line, or a promise, is marked  text: its words, key: the mark, title: a note beside it
+    dated      a dated line in a file of the DM's    text
     summary, summary_revised, summary_retired   a line of an arc's `## Summaries` (`summaries.py`)
 
     The rest says where it comes from: `phase` (pre-gen, during-gen, post-gen, summary), the `model`'s spec, a `reason` in a
@@ -89,7 +93,7 @@ def edit_of(effect: Effect) -> Edit:
             return _proposal(before, effect)
         if effect.op in edits.MAKING and before is None:
             return edits.MAKING[effect.op](effect)
-        if before is None:
+        if before is None and effect.op not in plans.MAKES and effect.op != "arc_opened":
             raise Unclear("there is no such file any more", path=effect.path, remedy="nothing was written to it")
         return _EDITS[effect.op](before, effect)
 
@@ -104,6 +108,10 @@ def _arc(data: bytes, effect: Effect) -> bytes:
     return arcs.move(data, effect.path, effect.turn, effect.text)
 
 
+def _arc_opened(before: bytes | None, effect: Effect) -> bytes:
+    return arcs.opened(before, effect.path, effect.turn, effect.key, effect.facts, effect.text)
+
+
 def _history(data: bytes, effect: Effect) -> bytes:
     line = f"- {turn_id(effect.turn)} {' '.join(effect.text.split())}"
     if line in documents.parse(data, effect.path).lines(HISTORY):
@@ -114,7 +122,7 @@ def _history(data: bytes, effect: Effect) -> bytes:
 def _promise(data: bytes, effect: Effect) -> bytes:
     words = f"{' '.join(effect.text.split())} ({turn_id(effect.turn)})"
     document = documents.parse(data, effect.path)
-    if any(f"{promise.words} ({turn_id(promise.turn)})" == words for promise in promises_of(document)):
+    if any(f"{item.words} ({turn_id(item.turn)})" == words for item in checklists.items_of(document, PROMISES)):
         return data
     if document.section(PROMISES) is None:  # it goes above the Journal, which stays last
         return _new_section_above_journal(data, effect.path, f"## {PROMISES}\n\n- [ ] {words}\n")
@@ -192,6 +200,7 @@ def _proposal(before: bytes | None, effect: Effect) -> bytes:
 _EDITS = {
     "journal": _journal,
     "arc": _arc,
+    "arc_opened": _arc_opened,
     "history": _history,
     "promise": _promise,
     "kept": _kept,
@@ -201,6 +210,7 @@ _EDITS = {
     "forget": _forget,
     "revive": _revive,
     "kind": _kind,
+    **plans.EDITS,
     **summaries.EDITS,
     **edits.EDITS,
 }

@@ -77,6 +77,18 @@ def _last_text(data: bytes, start: int, end: int) -> int:
     return last
 
 
+def append_like(data: bytes, path: str, line: str, like: re.Pattern[bytes]) -> bytes:
+    """The file with `line` below the last line of its body that matches `like`; at the file's end when none does."""
+    document = parse(data, path)
+    spans = sections.lines_of(data, document.body_start)
+    at = max((stop for begin, stop in spans if like.match(data[begin:stop])), default=None)
+    if at is None:
+        blank = "\n" if data.strip() and not data.endswith((b"\n\n", b"\n\r\n")) else ""
+        return _sections_kept(document, data + append(data, blank + line, document.newline))
+    glue = "" if data[:at].endswith(b"\n") else "\n"
+    return _sections_kept(document, _inserted(document, at, glue + line + "\n"))
+
+
 def insert_on_top(data: bytes, path: str, heading: str, line: str, *, create: int = 0) -> bytes:
     """The file with `line` as the first item of a section's list: above its first `- ` line, else as its only line."""
     document = parse(data, path)
@@ -89,12 +101,13 @@ def insert_on_top(data: bytes, path: str, heading: str, line: str, *, create: in
 
 
 def replace_line(data: bytes, path: str, heading: str, old: str, new: str) -> bytes:
-    """The file with one whole line of a section changed; Unclear when it is not there exactly once."""
+    """The file with one whole line of a section (`""`: of its body) changed; Unclear when it is not there exactly once."""
     document = parse(data, path)
-    section = document.section(heading)
+    section = document.section(heading) if heading else None
     found, wanted = [], encoded(old, path)
-    if section:
-        for begin, stop in sections.lines_of(data[: section.end], section.body):
+    if section or not heading:
+        end, start = (section.end, section.body) if section else (len(data), document.body_start)
+        for begin, stop in sections.lines_of(data[:end], start):
             if data[begin:stop].rstrip(b"\r\n") == wanted:
                 found.append((begin, begin + len(wanted)))
     if len(found) != 1:

@@ -1,6 +1,7 @@
 """The story itself: a file per chapter, a section per turn, readable as a book.
 
-A section is `## T0042`, the player's action as a quote, and the prose. A chapter is closed at fifty turns.
+A section is `## T0042`, the player's action as a quote, and the prose. A chapter ends where its front matter says so
+(`closed: T0041`, `next:` the next one's title), else at fifty turns.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from rolecall.campaign.text import slug
 
 FOLDER = "story"
 CHAPTER_TURNS = 50
+CLOSED, NEXT = "closed", "next"  # fields of a chapter: the last turn in it, the title of the one after it
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +80,32 @@ def section(turn: int, action: str, prose: str) -> str:
 
 
 def place(campaign: Campaign, turn: int, title: str) -> tuple[str, str]:
-    """(path, title) of the chapter in which a turn is told: the last one while it has room, else a new one."""
+    """(path, title) of the chapter in which a turn is told: the last one while it is open and has room, else a new one."""
     found = chapters(campaign)
     if found:
         number, path = found[-1]
-        told = turns_of(campaign.document(path))
-        if len(told) < CHAPTER_TURNS or any(t.turn == turn for t in told):
+        document = campaign.document(path)
+        told = turns_of(document)
+        room = len(told) < CHAPTER_TURNS and not is_closed(document, turn)
+        if room or any(t.turn == turn for t in told):
             return path, ""
         number += 1
+        title = document.text(NEXT) or title
     else:
         number = 1
     title = title.strip() or f"Chapter {number}"
     return f"{FOLDER}/{number:03d}-{slug(title, 'chapter')}.md", title
+
+
+def title_from(campaign: Campaign, state: Document) -> str:
+    """What a chapter that begins now is called: the scene, else the place, else the campaign."""
+    return state.text("scene") or state.text("location") or campaign.settings.name
+
+
+def is_closed(document: Document, turn: int) -> bool:
+    """Whether a chapter was closed before a turn; a `closed:` that names no turn counts as before all of them."""
+    said = document.text(CLOSED).strip()
+    return bool(said) and said.casefold() not in ("no", "false") and (turn_number(said) or 0) < turn
 
 
 def add(data: bytes | None, path: str, title: str, turn: int, action: str, prose: str) -> bytes:

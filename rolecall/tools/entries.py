@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
+from rolecall.campaign import documents, proposals
 from rolecall.campaign import kinds as kinds_
-from rolecall.campaign import proposals
 from rolecall.campaign.documents import Document
 from rolecall.campaign.effects import Effect
 from rolecall.campaign.text import clean_line
-from rolecall.errors import DocumentError, StorageError
 from rolecall.search.catalogue import Entry
-from rolecall.tools.toolbox import Table, ToolFault, ToolType, schema, text
+from rolecall.tools.toolbox import Table, ToolFault, ToolType, patiently, schema, text
 
 _NOT_ENTRIES = {"story", "chronicle", "state", "dm"}
 
@@ -20,30 +18,24 @@ _NOT_ENTRIES = {"story", "chronicle", "state", "dm"}
 def find_entry(table: Table, name: str, *, kinds: tuple[str, ...] = ()) -> Entry:
     """The one entry that goes by a name or alias; ToolFault, with near names, when there is none or are several.
 
-    What is secret, withheld or forgotten does not exist for a model.
+    What is withheld or forgotten does not exist for a model, and what is secret only for the DM.
     """
     wanted = name.strip().removeprefix("[[").removesuffix("]]").split("|")[0]
-    found = [
-        e for e in map(table.search.catalogue.get, table.search.ties.named(wanted)) if not (e.secret or e.withheld)
-    ]
+    borne = map(table.search.catalogue.get, table.search.ties.named(wanted))
+    found = [e for e in borne if not e.withheld and (table.secrets or not e.secret)]
     found = [e for e in found if e.kind in kinds] if kinds else [e for e in found if e.kind not in _NOT_ENTRIES]
     if len(found) == 1:
         return found[0]
     if found:
         raise ToolFault(f"{wanted!r} is the name of {len(found)} entries: {', '.join(e.path for e in found)}.")
-    near = table.search.suggestions(wanted)[:5]
+    near = table.search.suggestions(wanted, secrets=table.secrets)[:5]
     hint = f" Near names: {', '.join(near)}." if near else " Use `search` to find what there is."
     raise ToolFault(f"No entry is named {wanted!r}.{hint}")
 
 
 def document_of(table: Table, entry: Entry) -> Document:
     """The entry as its file stands, with a moment's patience for an editor that is just saving it."""
-    for pause in (0.05, 0.1, 0.2):
-        try:
-            return table.campaign.document(entry.path)
-        except (DocumentError, StorageError):
-            time.sleep(pause)
-    return table.campaign.document(entry.path)
+    return documents.parse(patiently(table.campaign, entry.path), entry.path)
 
 
 def refuse_locked(table: Table, entry: Entry) -> None:

@@ -1,11 +1,13 @@
-"""Looking things up while writing: `search` and `read`. Neither ever shows what is secret."""
+"""Looking things up: `search`, `read` and `look_back`. What is secret is shown to the DM alone, and noted as seen."""
 
 from __future__ import annotations
 
-from rolecall.campaign import views
+from rolecall.campaign import story, views
 from rolecall.campaign.kinds import KINDS
+from rolecall.campaign.text import clean_line
 from rolecall.tools.entries import find_entry
-from rolecall.tools.toolbox import Seen, Table, ToolType, schema, text
+from rolecall.tools.saying import turn_in
+from rolecall.tools.toolbox import DM, Seen, Table, ToolFault, ToolType, schema, text
 
 LIMIT = 6  # passages a search returns unless it asks for fewer or more
 PAGE = 6000  # characters of an entry a `read` returns
@@ -16,27 +18,45 @@ _SEARCHABLE = sorted(KINDS - {"dm", "instruction", "prose", "state"})
 def _search(table: Table, arguments: dict) -> str:
     query = arguments["query"]
     kinds = (arguments["kind"],) if arguments.get("kind") else None
-    hits = table.search.find(query, kinds=kinds, limit=arguments.get("limit", LIMIT), secrets=False)
+    hits = table.search.find(query, kinds=kinds, limit=arguments.get("limit", LIMIT), secrets=table.secrets)
     if not hits:
         return "Nothing found. If the story needs it, invent it, and keep it from now on."
     lines = []
     for hit in hits:
         when = f", {hit.turn}" if hit.turn else ""
         lines.append(f"- {hit.name} ({hit.kind}{when}): {' '.join(hit.excerpt.split())}")
-        table.seen.append(Seen(hit.path, hit.line, "search", f"the narrator searched for {query!r}", hit.excerpt))
+        table.seen.append(Seen(hit.path, hit.line, "search", f"{_layer(table)} searched for {query!r}", hit.excerpt))
     return "\n".join(lines)
 
 
 def _read(table: Table, arguments: dict) -> str:
     entry = find_entry(table, arguments["name"])
-    whole = views.text(table.campaign.document(entry.path))
-    shown = whole[:PAGE]
-    table.seen.append(Seen(entry.path, 1, "read", "the narrator read it", shown))
-    return (
-        shown
-        if len(whole) <= PAGE
-        else shown + f"\n\n(The first {PAGE} of {len(whole)} characters; search for the rest.)"
-    )
+    whole = views.text(table.campaign.document(entry.path), with_secrets=table.secrets)
+    shown = clip(whole)
+    table.seen.append(Seen(entry.path, 1, "read", f"{_layer(table)} read it", shown))
+    return shown
+
+
+def _layer(table: Table) -> str:
+    return "the DM" if table.layer == DM else "the narrator"
+
+
+def _look_back(table: Table, arguments: dict) -> str:
+    wanted = turn_in(arguments["turn"])
+    for _, path in reversed(story.chapters(table.campaign)) if wanted else ():
+        for told in story.turns_of(table.campaign.document(path)):
+            if told.turn == wanted:
+                shown = clip(f"> {told.action}\n\n{told.prose}" if told.action else told.prose)
+                table.seen.append(Seen(path, told.line, "look_back", f"{_layer(table)} looked back", shown))
+                return shown
+    raise ToolFault(f"The story tells no turn {clean_line(arguments['turn'], 20)!r}; give one as `T0012`.")
+
+
+def clip(whole: str) -> str:
+    """As much of a text as one look-up shows."""
+    if len(whole) <= PAGE:
+        return whole
+    return whole[:PAGE] + f"\n\n(The first {PAGE} of {len(whole)} characters; search for the rest.)"
 
 
 SEARCH = ToolType(
@@ -58,4 +78,11 @@ READ = ToolType(
     "read",
     _read,
 )
-TOOLS = (SEARCH, READ)
+LOOK_BACK = ToolType(
+    "look_back",
+    "Read a past turn word for word.",
+    schema(["turn"], turn=text("its number, as T0012", 20)),
+    "read",
+    _look_back,
+)
+TOOLS = (SEARCH, READ, LOOK_BACK)

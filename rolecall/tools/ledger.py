@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from threading import Lock
 from weakref import WeakKeyDictionary
 
-from rolecall.campaign import documents, kinds, merging, references, secrets
+from rolecall.campaign import kinds, merging, references, secrets
 from rolecall.campaign.documents import Document
 from rolecall.campaign.effects import Effect, edit_of
 from rolecall.campaign.frontmatter import Value
@@ -22,7 +22,7 @@ from rolecall.errors import DocumentError, RoleCallError
 from rolecall.search.catalogue import Catalogue
 from rolecall.search.searcher import Search
 from rolecall.search.twins import Candidate, Content, Twin, Twins, twin_of
-from rolecall.tools.entries import document_of, find_entry, propose
+from rolecall.tools.entries import find_entry, propose
 from rolecall.tools.toolbox import Table, ToolFault
 
 LINE = 300  # characters of a field
@@ -109,16 +109,7 @@ def thing(table: Ledger, name: str) -> Thing:
 
 def now(table: Ledger, path: str) -> Document | None:
     """The file as it will be after what this turn has on the table; None where there is none yet."""
-    entry = table.search.catalogue.get(path)
-    data = document_of(table, entry).data if entry else None
-    if data is None and table.campaign.exists(path):
-        data = table.campaign.read(path)
-    for effect in (e for e in table.effects if e.path == path):
-        try:
-            data = edit_of(effect)(data)
-        except DocumentError:
-            continue  # told when the turn is written
-    return None if data is None else documents.parse(data, path)
+    return table.now(path)
 
 
 def by_hand(document: Document) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from rolecall.campaign.effects import Effect, promises_of
+from rolecall.campaign import plans
+from rolecall.campaign.effects import Effect, Promise, promises_of
 from rolecall.campaign.kinds import STATE_FILE
 from rolecall.campaign.text import clean_line, fold
+from rolecall.tools.saying import note, one_line
 from rolecall.tools.toolbox import Table, ToolFault, ToolType, schema, text
 
 LINE = 500  # characters of a journal line
@@ -21,25 +23,41 @@ def _append_journal(table: Table, arguments: dict) -> str:
 
 
 def _add_promise(table: Table, arguments: dict) -> str:
-    to, what = clean_line(arguments["to"]), clean_line(arguments["text"])
+    to, what = one_line(arguments["to"], 120), one_line(arguments["text"])
     if not to or not what:
         raise ToolFault("Say to whom, and what.")
     words = f"To {to}: {what}"
-    if any(fold(p.words) == fold(words) and not p.kept for p in promises_of(table.state)):
+    if any(fold(p.words) == fold(words) for p in _standing(table)):
         return "That promise stands already."
-    table.effects.append(Effect("promise", STATE_FILE, table.turn, words))
+    table.put(Effect("promise", STATE_FILE, table.turn, words))
     return "The promise is noted."
 
 
-def _keep_promise(table: Table, arguments: dict) -> str:
-    wanted = fold(clean_line(arguments["text"]))
-    standing = [p for p in promises_of(table.state) if not p.kept]
+def _standing(table: Table) -> list[Promise]:
+    document = table.now(STATE_FILE)
+    return [p for p in promises_of(document) if not p.kept] if document else []
+
+
+def _promise(table: Table, words: str) -> Promise:
+    wanted, standing = fold(clean_line(words)), _standing(table)
     found = [p for p in standing if fold(p.words) == wanted] or [p for p in standing if wanted in fold(p.words)]
     if len(found) != 1:
         listed = "; ".join(p.words for p in standing) or "none"
         raise ToolFault(f"{'No' if not found else 'More than one'} promise has these words. Standing: {listed}.")
-    table.effects.append(Effect("kept", STATE_FILE, table.turn, found[0].words))
+    return found[0]
+
+
+def _keep_promise(table: Table, arguments: dict) -> str:
+    table.put(Effect("kept", STATE_FILE, table.turn, _promise(table, arguments["text"]).words))
     return "The promise is kept."
+
+
+def _break_promise(table: Table, arguments: dict) -> str:
+    promise = _promise(table, arguments["text"])
+    table.put(
+        Effect(plans.TICK, STATE_FILE, table.turn, promise.words, key="broken", title=note(arguments.get("how", "")))
+    )
+    return "The promise is broken."
 
 
 def _set_scene(table: Table, arguments: dict) -> str:
@@ -82,4 +100,12 @@ SET_SCENE = ToolType(
     "mutation",
     _set_scene,
 )
-TOOLS = (APPEND_JOURNAL, ADD_PROMISE, KEEP_PROMISE, SET_SCENE)
+BREAK_PROMISE = ToolType(
+    "break_promise",
+    "Mark a promise as broken for good.",
+    schema(["text"], text=text("its words as they stand under Promises", 500), how=text("how, in a few words", 120)),
+    "mutation",
+    _break_promise,
+)
+PROMISES = (ADD_PROMISE, KEEP_PROMISE, BREAK_PROMISE)
+TOOLS = (APPEND_JOURNAL, SET_SCENE)

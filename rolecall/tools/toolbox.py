@@ -7,19 +7,22 @@ in plain words, and the turn goes on.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Literal
 
+from rolecall.campaign import documents
 from rolecall.campaign.documents import Document
-from rolecall.campaign.effects import Effect
+from rolecall.campaign.effects import Effect, edit_of
 from rolecall.campaign.folder import Campaign
-from rolecall.errors import RoleCallError
+from rolecall.errors import DocumentError, RoleCallError, StorageError
 from rolecall.models.messages import Tool, ToolCall, ToolResult
 from rolecall.search.searcher import Search
 
 MAX_CALLS = 16  # tool calls of one answer that are looked at
+DM, NARRATOR, TURN_DM, SCRIBE = "dm", "narrator", "turn_dm", "scribe"  # the layers that call tools
 
 
 class ToolFault(Exception):
@@ -39,7 +42,12 @@ class Seen:
 
 @dataclass(slots=True)
 class Table:
-    """What the tools of one turn share: the campaign as the turn found it, and the effects put down so far."""
+    """What the tools of one layer share in one turn: the campaign as the turn found it, and what was put down so far.
+
+    `fragments` are directives that game tools made, to be merged when the turn is told, and `beside` those of the layers before
+    this one; `rolls` are the lines of its dice, thrown under `seed`; `opened` the families that `open_tools` added to what is
+    on offer.
+    """
 
     campaign: Campaign
     search: Search
@@ -48,6 +56,52 @@ class Table:
     effects: list[Effect] = field(default_factory=list)
     journal: str = ""
     seen: list[Seen] = field(default_factory=list)
+    layer: str = NARRATOR
+    opened: list[str] = field(default_factory=list)
+    fragments: list[dict] = field(default_factory=list)
+    beside: tuple = ()
+    seed: str = ""
+    rolled: int = 0
+    rolls: list[str] = field(default_factory=list)
+
+    @property
+    def secrets(self) -> bool:
+        """Whether what is secret exists for this layer."""
+        return self.layer == DM
+
+    def now(self, path: str) -> Document | None:
+        """A file as it will be after what this table holds for it; None where there is none yet."""
+        data = patiently(self.campaign, path) if self.campaign.exists(path) else None
+        for effect in [one for one in self.effects if one.path == path]:
+            try:
+                data = edit_of(effect)(data)
+            except DocumentError:
+                continue  # told when the turn is written
+        return None if data is None else documents.parse(data, path)
+
+    def put(self, *effects: Effect) -> None:
+        """Put effects on the table, all or none; ToolFault where one cannot be made."""
+        held = list(self.effects)
+        for effect in effects:
+            document = self.now(effect.path)
+            try:
+                edit_of(effect)(document.data if document else None)
+            except DocumentError as error:
+                self.effects[:] = held
+                raise ToolFault(f"That cannot be written: {error.what}.") from None
+            self.effects.append(effect)
+
+
+def patiently(campaign: Campaign, path: str) -> bytes:
+    """A file's bytes, with a moment's patience for an editor that is just saving it."""
+    for pause in (0.05, 0.1, 0.2):
+        try:
+            data = campaign.read(path)
+            documents.parse(data, path)
+            return data
+        except (DocumentError, StorageError):
+            time.sleep(pause)
+    return campaign.read(path)
 
 
 Run = Callable[[Table, dict], str]
@@ -65,7 +119,17 @@ class ToolType:
 
     def offer(self) -> Tool:
         """The tool as a request carries it."""
-        return Tool(self.name, self.description, self.schema)
+        return Tool(self.name, self.description, brief(self.schema))
+
+
+def brief(schema: dict) -> dict:
+    """A schema as it is offered: bounds are left to the check of a call; said in every field they double the request."""
+    kept = {k: v for k, v in schema.items() if k in ("type", "description", "enum", "required") and v}
+    if "properties" in schema:
+        kept["properties"] = {key: brief(one) for key, one in schema["properties"].items()}
+    if "items" in schema:
+        kept["items"] = brief(schema["items"])
+    return kept
 
 
 def schema(required: Sequence[str] = (), **properties: dict) -> dict:
@@ -84,15 +148,22 @@ def text(description: str, limit: int = 300, **more: object) -> dict:
 
 
 class Toolbox:
-    """The tools on offer to one model in one turn."""
+    """The tools of one model in one turn: those it may call, and those of them that are on offer just now.
 
-    def __init__(self, tools: Sequence[ToolType], table: Table) -> None:
+    A tool that may be called is run whether it is on offer or not: a model that knows it from an earlier turn is not
+    turned away, and a crash's recovery gets the same results from the same answers.
+    """
+
+    def __init__(
+        self, tools: Sequence[ToolType], table: Table, offered: Callable[[], Sequence[ToolType]] | None = None
+    ) -> None:
         self.tools = {tool.name: tool for tool in tools}
         self.table = table
+        self._offered = offered or self.tools.values
 
     def offers(self) -> tuple[Tool, ...]:
         """The tools as a request carries them, always in the same order (the prompt cache counts on it)."""
-        return tuple(tool.offer() for tool in self.tools.values())
+        return tuple(tool.offer() for tool in self._offered())
 
     def is_read(self, call: ToolCall) -> bool:
         """Whether a call only looks something up."""
@@ -120,7 +191,8 @@ class Toolbox:
             if call.fault:
                 raise ToolFault(call.fault)
             if tool is None:
-                raise ToolFault(f"There is no tool {call.name!r}. Tools: {', '.join(self.tools)}.")
+                offered = ", ".join(tool.name for tool in self._offered())
+                raise ToolFault(f"There is no tool {call.name!r}. Tools: {offered}.")
             _check(tool, call.arguments)
             return ToolResult(call.id, tool.run(self.table, call.arguments))
         except ToolFault as fault:

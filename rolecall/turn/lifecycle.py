@@ -29,8 +29,8 @@ from rolecall.models.chain import Chain
 from rolecall.models.messages import Request
 from rolecall.models.provider import Profile
 from rolecall.search.searcher import Search
-from rolecall.tools.families import NARRATOR
-from rolecall.tools.toolbox import Table, Toolbox
+from rolecall.tools import families
+from rolecall.tools.toolbox import NARRATOR, Table
 from rolecall.turn import context, folding, telling
 from rolecall.turn.phases import AGAIN, Phases
 from rolecall.turn.result import Degraded, Result
@@ -147,7 +147,7 @@ class Turn:
 
     def _narrate(self, sources: context.Sources, desk: Desk, table: Table, phases: Phases) -> Narration:
         chain = self.chains["narrator"]
-        toolbox = Toolbox(NARRATOR, table)
+        toolbox = families.toolbox(NARRATOR, table)
         cut = "\n".join(i.text for i in sources.instructions if i.when == "cut")
         correct = chain.models.correction.budget
         asked: list[Profile] = []

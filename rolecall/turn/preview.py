@@ -11,8 +11,8 @@ from rolecall.models import messages, tokens
 from rolecall.models.messages import Request
 from rolecall.models.provider import Profile
 from rolecall.search.searcher import Search
-from rolecall.tools.families import NARRATOR
-from rolecall.tools.toolbox import Table, Toolbox
+from rolecall.tools import families
+from rolecall.tools.toolbox import NARRATOR, Table
 from rolecall.turn import context
 from rolecall.turn.budget import Priced
 from rolecall.turn.game import Game
@@ -27,7 +27,7 @@ def of(game: Game, campaign: Campaign, search: Search, action: str) -> dict:
     turn = next_turn(campaign, state)
     profile, correct = _narrator(game, campaign)
     sources = context.gather(campaign, search, state, turn, action)
-    offers = Toolbox(NARRATOR, Table(campaign, search, turn, state)).offers()
+    offers = families.toolbox(NARRATOR, Table(campaign, search, turn, state)).offers()
     prompt = context.assemble(sources, profile, offers, correct)
     layer = _layer("narrator", profile.spec, prompt.request)
     layer["passages"] = [_row(p) for p in prompt.passages]

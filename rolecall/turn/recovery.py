@@ -16,8 +16,8 @@ from rolecall.campaign.kinds import STATE_FILE
 from rolecall.campaign.records import Record
 from rolecall.errors import StorageError
 from rolecall.search.searcher import Search
-from rolecall.tools.families import NARRATOR
-from rolecall.tools.toolbox import Table, Toolbox
+from rolecall.tools import families
+from rolecall.tools.toolbox import NARRATOR, Table
 from rolecall.turn import folding, rollback, soundness, telling
 
 
@@ -142,7 +142,7 @@ def _effects_from_answers(
         return None
     search.refresh()
     table = Table(campaign, search, turn, campaign.document(STATE_FILE))
-    narration = narrator.retell([saved_events(call) for call in saved], Toolbox(NARRATOR, table))
+    narration = narrator.retell([saved_events(call) for call in saved], families.toolbox(NARRATOR, table))
     if narration is None:
         return None
     effects = telling.plan(campaign, search, table, action, narration)

@@ -39,8 +39,7 @@ CUT_MARK = "<!-- cut short: {why} -->"
 def plan(campaign: Campaign, search: Search, table: Table, action: str, narration: Narration) -> list[Effect]:
     """The effects of a narrated turn: story section, journal line, then what the tools put on the table. Pure reading."""
     state = table.state
-    title = state.text("scene") or state.text("location") or campaign.settings.name
-    path, new_title = story.place(campaign, table.turn, title)
+    path, new_title = story.place(campaign, table.turn, story.title_from(campaign, state))
     prose = narration.prose
     if narration.cut:
         prose += "\n\n" + CUT_MARK.format(why=" ".join(narration.cut.replace("--", "-").split())[:200])

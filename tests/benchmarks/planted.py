@@ -36,8 +36,8 @@ from rolecall.models import tokens
 from rolecall.models.provider import Profile
 from rolecall.search.names import Name, NameTable
 from rolecall.search.searcher import Search
-from rolecall.tools.families import NARRATOR
-from rolecall.tools.toolbox import Table, Toolbox
+from rolecall.tools import families
+from rolecall.tools.toolbox import NARRATOR, Table
 from rolecall.turn import context
 from rolecall.turn.context import Prompt
 from tests.benchmarks.planted_words import HELD_OUT
@@ -88,7 +88,7 @@ class Simulation:
         start, used = time.perf_counter(), time.process_time()
         state = self.campaign.document(STATE_FILE)
         sources = context.gather(self.campaign, self.search, state, self.told + 1, action)
-        offers = Toolbox(NARRATOR, Table(self.campaign, self.search, self.told + 1, state)).offers()
+        offers = families.toolbox(NARRATOR, Table(self.campaign, self.search, self.told + 1, state)).offers()
         prompt = context.assemble(sources, Profile("none"), offers, lambda _, budget: budget)
         return prompt, ((time.perf_counter() - start) * 1000, (time.process_time() - used) * 1000)
 

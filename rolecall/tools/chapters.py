@@ -1,0 +1,51 @@
+"""Chapters: the DM closes one when a stretch of the story is over, and gives it its name."""
+
+from __future__ import annotations
+
+from rolecall.campaign import story
+from rolecall.campaign.effects import Effect
+from rolecall.campaign.journal import turn_id
+from rolecall.tools.saying import NAME, one_line
+from rolecall.tools.toolbox import Table, ToolFault, ToolType, schema, text
+
+
+def _title(given: dict, key: str) -> str:
+    title = one_line(given[key], NAME)
+    if not any(char.isalnum() for char in title):
+        raise ToolFault("A chapter's name says something.")
+    return title
+
+
+def _close(table: Table, given: dict) -> str:
+    path, _ = story.place(table.campaign, table.turn, story.title_from(table.campaign, table.state))
+    document = table.now(path)
+    if document is not None and document.text(story.CLOSED).strip():
+        raise ToolFault("This chapter is closed already.")
+    table.effects.append(Effect("field", path, table.turn, turn_id(table.turn), key=story.CLOSED))
+    if given.get("next"):
+        table.effects.append(Effect("field", path, table.turn, _title(given, "next"), key=story.NEXT))
+    return "The chapter ends with this turn; the next one begins a new file."
+
+
+def _name(table: Table, given: dict) -> str:
+    path, _ = story.place(table.campaign, table.turn, story.title_from(table.campaign, table.state))
+    title = _title(given, "name")
+    table.effects.append(Effect("field", path, table.turn, title, key="name"))
+    return f"The chapter is called {title}."
+
+
+CLOSE_CHAPTER = ToolType(
+    "close_chapter",
+    "End the story's chapter with this turn.",
+    schema(next=text("the next chapter's name", NAME)),
+    "mutation",
+    _close,
+)
+NAME_CHAPTER = ToolType(
+    "name_chapter",
+    "Name the chapter that is being told.",
+    schema(["name"], name=text("its name, without a number", NAME)),
+    "mutation",
+    _name,
+)
+TOOLS = (CLOSE_CHAPTER, NAME_CHAPTER)
