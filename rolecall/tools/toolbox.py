@@ -70,14 +70,23 @@ class Table:
         return self.layer == DM
 
     def now(self, path: str) -> Document | None:
-        """A file as it will be after what this table holds for it; None where there is none yet."""
-        data = patiently(self.campaign, path) if self.campaign.exists(path) else None
+        """A file as it will be after what this table holds for it; None where there is none yet.
+
+        The Campaign State is taken as the turn found it: an editor may have it moved away just now.
+        """
+        data = self._found(path)
         for effect in [one for one in self.effects if one.path == path]:
             try:
                 data = edit_of(effect)(data)
             except DocumentError:
                 continue  # told when the turn is written
         return None if data is None else documents.parse(data, path)
+
+    def _found(self, path: str) -> bytes | None:
+        if path == self.state.path:
+            return self.state.data
+        known = path in self.search.catalogue or self.campaign.exists(path)
+        return patiently(self.campaign, path) if known else None
 
     def put(self, *effects: Effect) -> None:
         """Put effects on the table, all or none; ToolFault where one cannot be made."""
