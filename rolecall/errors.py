@@ -13,6 +13,7 @@
     │   ├── GitTrouble           git is missing, or says no; never the end of a turn
     │   └── UnknownName          no entry, or more than one, has that name
     ├── SearchError              the index could not be used or rebuilt
+    ├── ExchangeError            a file of another program that cannot be taken in, or not be written
     ├── ModelError               something about a language model
     │   ├── ModelSettings        a wrong key, name or request: told once, not retried
     │   ├── ModelUnavailable     no answer now: refused connection, 429, 5xx, time-out, blank answer
@@ -102,6 +103,10 @@ class UnknownName(CampaignError):
 
 class SearchError(RoleCallError):
     """The index could not be used or rebuilt."""
+
+
+class ExchangeError(RoleCallError):
+    """A file of another program that is broken, past all measure or unknown; nothing was changed."""
 
 
 class ModelError(RoleCallError):

@@ -45,6 +45,8 @@ def check(campaign: Campaign) -> list[Problem]:
     found: list[Problem] = []
     documents: dict[str, Document] = {}
     for path, _ in campaign.walk():
+        if path.startswith("imports/"):
+            continue  # originals stay as they came
         found += _file(campaign, path, documents)
     found += _settings(campaign)
     found += _turns(documents, records.undone(campaign.root))

@@ -57,6 +57,7 @@ __all__ = [
     "read",
     "refused",
     "remove",
+    "remove_empty",
     "replace",
     "rewrite",
     "sha256",
@@ -254,6 +255,16 @@ def remove(root: Path, path: str) -> None:
         return
     except OSError as error:
         raise refused(error, path) from None
+
+
+def remove_empty(root: Path, folder: str) -> None:
+    """Remove a folder and those above it, inside the campaign, as far up as nothing else is in them."""
+    while folder and folder != ".":
+        try:
+            fs.rmdir(locate(root, folder))
+        except OSError:  # something is in it, or it is gone
+            return
+        folder = str(PurePosixPath(folder).parent)
 
 
 def forget(root: Path, path: str) -> None:

@@ -69,6 +69,10 @@ class FileSystem:
         """Make one folder."""
         os.mkdir(path)
 
+    def rmdir(self, path: Path) -> None:
+        """Remove an empty folder; fails when anything is in it."""
+        os.rmdir(path)
+
     def sync_folder(self, path: Path) -> None:
         """Make names in a folder durable; Windows neither needs nor offers it."""
         if sys.platform == "win32":

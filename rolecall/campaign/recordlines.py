@@ -109,9 +109,16 @@ def _begin(line: dict) -> bool:
         return _is_number(line["fold"]) and isinstance(line.get("covers"), str)
     if "proposal" in line:
         return _is_number(line["proposal"])
+    if "import" in line:
+        originals = line.get("files")
+        return _is_path(line["import"]) and isinstance(originals, list) and all(map(_is_original, originals))
     action, swipe = line.get("action"), line.get("swipe", 1)
     sound = isinstance(action, str) and isinstance(line.get("seed", ""), str)
     return sound and _is_number(line.get("turn")) and _is_number(swipe, 1)
+
+
+def _is_original(pair: object) -> bool:
+    return isinstance(pair, list) and len(pair) == 2 and _is_path(pair[0]) and isinstance(pair[1], str)
 
 
 def _plan(line: dict) -> bool:

@@ -31,6 +31,7 @@ COMMANDS = {
     "snapshot": ("graph", "The game master's digest: threats, arcs, promises, who is where."),
     "why": ("history", "Where a line comes from."),
     "activity": ("history", "What the helpers did, and why."),
+    "import": ("exchange", "Take in lorebooks, character cards, scenarios, a vault."),
     "fold": ("upkeep", "Close the Journal's oldest lines into a Chronicle."),
     "check": ("upkeep", "Look for problems."),
     "index": ("upkeep", "Bring the search index up to date."),

@@ -29,7 +29,10 @@ _TURN = re.compile(r"T(\d{4,7})\b")
 _ITEM = re.compile(r"[ ]{0,3}[-*+] +(?:\[[ xX]\] +)?")
 _LINK = re.compile(r"\[\[([^\[\]|#^]+)(?:[#^][^\[\]|]*)?(?:\|[^\[\]]*)?\]\]")
 _BY_LINE = {"journal", "facts", "promises", "party"}
-_UNSAID = {"name", "title", "kind", "aliases", "keys", "pinned", "locked", "visibility", "seal", "forgotten"}
+_UNSAID = {
+    "name", "title", "kind", "aliases", "keys", "keys_regex", "keys_when", "pinned", "locked", "visibility", "seal",
+    "forgotten", "creator",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

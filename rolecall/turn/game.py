@@ -69,7 +69,7 @@ class Game:
         """Tell one turn. Raises RoleCallError (the action is kept then), or KeyboardInterrupt before a word was said."""
         action, said = _cleaned_action(action)
         self.settle()
-        with self._writing(listener) as (campaign, search):
+        with self.writing(listener) as (campaign, search):
             if said:
                 listener.note(f"Taken out of the action: {said}")
             chains = self.chains(campaign)
@@ -81,7 +81,7 @@ class Game:
 
     def recover(self, listener: Listener) -> None:
         """Put right what an interrupted command left, and nothing else."""
-        with self._writing(listener):
+        with self.writing(listener):
             return
 
     def swipe(self, listener: Listener, *, reroll: bool = False) -> Result:
@@ -90,7 +90,7 @@ class Game:
         Its dice fall as they fell before, unless they are to be rolled anew. Raises what `tell` raises; the answer before it stands again then.
         """
         self.settle()
-        with self._writing(listener) as (campaign, search):
+        with self.writing(listener) as (campaign, search):
             chains = self.chains(campaign)
             seed = "" if reroll else rollback.seed_of_last(campaign)
             turn, action, number = rollback.begin_swipe(campaign)
@@ -107,7 +107,7 @@ class Game:
     def switch(self, wanted: int, listener: Listener) -> int:
         """Put an answer that was had already in the place of the current one; the turn's number. No model is asked."""
         self.settle()
-        with self._writing(listener) as (campaign, _):
+        with self.writing(listener) as (campaign, _):
             turn = rollback.switch(campaign, wanted)
             self._commit(lambda: self._message(turn, "Swipe"), listener)
             return turn
@@ -115,7 +115,7 @@ class Game:
     def undo(self, listener: Listener, *, count: int = 1, turn: int = 0) -> list[rollback.Undone]:
         """Take back the last `count` turns, or one turn whose later ones stay."""
         self.settle()
-        with self._writing(listener) as (campaign, _):
+        with self.writing(listener) as (campaign, _):
             turns = [turn] if turn else rollback.last_turns(campaign, count)
             done = []
             for number in turns:
@@ -125,7 +125,7 @@ class Game:
             return done
 
     @contextmanager
-    def _writing(self, listener: Listener) -> Iterator[tuple[Campaign, Search]]:
+    def writing(self, listener: Listener) -> Iterator[tuple[Campaign, Search]]:
         """The campaign under its lock, what a crash left put right first."""
         with lock.hold(self.root, self.command, wait=self.wait):
             campaign = self.campaign()
@@ -177,7 +177,7 @@ class Game:
     ) -> folding.Folded | None:
         """Fold on demand, under the lock."""
         listener = listener or Listener()
-        with self._writing(listener) as (campaign, search):
+        with self.writing(listener) as (campaign, search):
             search.refresh()
             try:
                 chain = self.chains(campaign)["sidecar"]

@@ -15,6 +15,7 @@ from rolecall.campaign.journal import turn_id
 from rolecall.campaign.kinds import STATE_FILE
 from rolecall.campaign.records import Record
 from rolecall.errors import StorageError
+from rolecall.exchange import importing
 from rolecall.search.searcher import Search
 from rolecall.tools import families
 from rolecall.tools.toolbox import NARRATOR, Table
@@ -56,6 +57,7 @@ def recover(campaign: Campaign, search: Search) -> list[Recovered]:
     if rollback.pending(campaign.root) is not None:
         done.append(Recovered(rollback.recover(campaign)))
     proposals.finish(campaign.root)
+    done += [Recovered(told) for told in importing.finish(campaign.root)]
     lock.put_right(campaign.root)
     return done
 

@@ -1,0 +1,180 @@
+"""An import made real: one record, the originals first, then the files, the receipt last. And taken back again.
+
+`.rolecall/edits/import-0001/record.jsonl` says what is made before anything is: a `begin` line with the originals and their
+sums, then one `write` line a file, with its whole text. So `why` knows where a file comes from, a command that was killed is
+finished from it, and an import is taken back from it. Only under the campaign's lock.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rolecall.campaign import files, lock, records
+from rolecall.campaign.splices import splice, unpacked
+from rolecall.errors import Conflict, ExchangeError, StorageError, UnknownName
+
+if TYPE_CHECKING:
+    from rolecall.exchange.planning import Plan
+
+FOLDER = "imports"
+MAP = "entries.json"
+RECEIPT = "receipt.md"
+
+MAX_MADE = 24 * 1024 * 1024  # bytes of all files that one import makes
+_RECORD = re.compile(r"import-([0-9]{4,})")
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """An import taken back: its folder, the files that went, and those that stay because somebody changed them."""
+
+    folder: str
+    removed: tuple[str, ...]
+    kept: tuple[str, ...]
+
+
+def known(root: Path) -> dict[str, str]:
+    """The sum of every file that was imported here, and the folder it lies in."""
+    found: dict[str, str] = {}
+    place = root / FOLDER
+    names = sorted(p.name for p in place.iterdir()) if place.is_dir() else []
+    for name in names:
+        try:
+            held = json.loads(records.plain(root, f"{FOLDER}/{name}/{MAP}") or b"{}")
+        except (ValueError, RecursionError, StorageError):
+            continue
+        if isinstance(held, dict) and isinstance(held.get("sha256"), str):
+            found[held["sha256"]] = f"{FOLDER}/{name}"
+    return found
+
+
+def make(root: Path, plan: Plan) -> str:
+    """Make everything that is planned; the receipt's path. ExchangeError, with nothing made, when it is too much."""
+    from rolecall.exchange import receipt  # all that makes a plan is loaded only where there is one
+
+    writes = [(made.path, made.data, f"{plan.originals[0][0]}, {made.page.at}".rstrip(", ")) for made in plan.made]
+    told = f"{plan.folder}/{RECEIPT}"
+    writes.append((f"{plan.folder}/{MAP}", plan.map, plan.folder))
+    writes.append((told, receipt.write(plan).encode("utf-8", "replace"), plan.folder))
+    if sum(len(data) for _, data, _ in writes) > MAX_MADE:
+        what = f"it would make more than {MAX_MADE // 1024 // 1024} MiB of Markdown"
+        raise ExchangeError(what, path=plan.name, remedy="split it, and import the parts")
+    lock.prepare(root)
+    record = records.Record(root, f"{records.EDITS}/import-{_last(root) + 1:04d}")
+    originals = [[path, files.sha256(data)] for path, data in plan.originals]
+    at = time.strftime("%Y-%m-%dT%H:%M:%S")
+    record.note("begin", **{"import": plan.folder}, files=originals, at=at)
+    for path, data in plan.originals:
+        files.create(root, path, data)
+    reason = f"imported from {plan.parcel.format}"
+    lines = [_line(path, data, reason, source) for path, data, source in writes]
+    files.append(root, f"{record.folder}/record.jsonl", b"".join(lines), own_line=True)
+    _put(root, record)
+    return told
+
+
+def finish(root: Path) -> list[str]:
+    """Finish imports that were interrupted, or take back what they had copied; what was done, a sentence each."""
+    done = []
+    for folder in _records(root):
+        every = records.lines(root, folder)
+        if not every or any(line["do"] == "closed" for line in every):
+            continue
+        begin = next((line for line in every if "import" in line), None)
+        if begin is None:
+            continue
+        record = records.Record(root, folder)
+        if any(line["do"] == "write" for line in every):
+            _put(root, record)
+            done.append(f"An import that was interrupted is finished: {begin['import']}")
+        else:
+            for path, sha in begin["files"]:
+                _remove(root, path, sha)
+            _sweep(root, [path for path, _ in begin["files"]])
+            records.set_aside(root, folder, "undone")
+            done.append("An import that was interrupted before it began is taken back")
+    return done
+
+
+def undo(root: Path, name: str = "") -> Undone:
+    """Take an import back: the last one, or that of the folder `name`. UnknownName when there is none on record here."""
+    wanted = f"{FOLDER}/{name.strip().strip('/').removeprefix(f'{FOLDER}/')}" if name else ""
+    for folder in reversed(_records(root)):
+        begin = next((line for line in records.lines(root, folder) if "import" in line), None)
+        if begin is not None and wanted in ("", begin["import"]):
+            return _undo(root, folder, begin)
+    what = f"no import {name!r} is on record here" if name else "no import is on record here"
+    raise UnknownName(what, remedy="remove its files by hand, or use git")
+
+
+def _undo(root: Path, folder: str, begin: dict) -> Undone:
+    removed, kept = [], []
+    sums = [(w["path"], w["after"]) for w in reversed(records.writes(root, folder))]
+    for path, sha in [*sums, *((path, sha) for path, sha in reversed(begin["files"]))]:
+        gone = _remove(root, path, sha)
+        if gone is not None:
+            (removed if gone else kept).append(path)
+    _sweep(root, removed)
+    records.set_aside(root, folder, "undone")
+    return Undone(begin["import"], tuple(removed), tuple(kept))
+
+
+def _put(root: Path, record: records.Record) -> None:
+    """Create every file of a record that is not there; one that somebody made meanwhile stays as it is."""
+    for line in records.writes(root, record.folder):
+        if not files.exists(root, line["path"]):
+            try:
+                files.create(root, line["path"], unpacked(line["new"]))
+            except Conflict:
+                continue
+    record.note("closed")
+
+
+def _line(path: str, data: bytes, reason: str, source: str) -> bytes:
+    line = {
+        "do": "write",
+        "path": path,
+        "op": "import",
+        **splice(b"", data),
+        "made": True,
+        "reason": reason,
+        "source": source,
+    }
+    return json.dumps(line, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+
+
+def _remove(root: Path, path: str, sha: str) -> bool | None:
+    """Remove a file that is as it was made; False when it is another by now, None when it is gone."""
+    if not files.exists(root, path):
+        return None
+    with files.locate(root, path).open("rb") as stream:
+        same = hashlib.file_digest(stream, "sha256").hexdigest() == sha
+    if same:
+        files.remove(root, path)
+    return same
+
+
+def _sweep(root: Path, paths: Iterable[str]) -> None:
+    """Remove the folders that are empty now."""
+    for folder in sorted({path.rpartition("/")[0] for path in paths}, key=len, reverse=True):
+        files.remove_empty(root, folder)
+
+
+def _records(root: Path) -> list[str]:
+    place = root / records.EDITS
+    names = [p.name for p in place.iterdir() if _RECORD.fullmatch(p.name)] if place.is_dir() else []
+    return [f"{records.EDITS}/{name}" for name in sorted(names, key=lambda name: int(name[7:]))]
+
+
+def _last(root: Path) -> int:
+    """The highest number that an import of this machine ever had, taken back or not."""
+    place = root / records.EDITS
+    names = [p.name for p in place.iterdir()] if place.is_dir() else []
+    return max((int(found[1]) for name in names if (found := _RECORD.match(name))), default=0)

@@ -1,0 +1,126 @@
+"""A file of another program taken into a campaign that is played: under the lock, after what a crash left is put right."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rolecall.campaign import files
+from rolecall.campaign.text import fold
+from rolecall.errors import ExchangeError
+from rolecall.exchange import formats, importing, notes, planning, receipt
+from rolecall.exchange.pages import Page
+from rolecall.search.known import Candidate, Content, Twins
+from rolecall.search.twins import twin_of
+
+if TYPE_CHECKING:
+    from rolecall.search.searcher import Search
+    from rolecall.turn.game import Game
+    from rolecall.turn.lifecycle import Listener
+
+MANY = 300  # pages past which twins are looked for by equal names only
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What an import made, or would make: its plan and, where it was made, the receipt's path."""
+
+    plan: planning.Plan
+    receipt: str = ""
+
+    @property
+    def summary(self) -> str:
+        """One line about it."""
+        return receipt.summary(self.plan, would=not self.receipt)
+
+    def told(self) -> list[str]:
+        """The lines a person is shown beside the summary."""
+        aside = [f"Set aside: {one.name or one.at}: {one.why}" for one in self.plan.refused]
+        shown = [*aside[:10], *([f"... and {len(aside) - 10} more set aside"] if len(aside) > 10 else [])]
+        where = [f"Receipt: {self.receipt}"] if self.receipt else [f"{m.page.name} → {m.path}" for m in self.plan.made]
+        return [*shown, *where]
+
+    def to_json(self) -> dict:
+        """The object `import --json` prints."""
+        return {**receipt.to_json(self.plan, dry=not self.receipt), "receipt": self.receipt}
+
+
+def take(game: Game, place: Path, listener: Listener, *, dry: bool = False, again: bool = False) -> Taken:
+    """Import a file or a folder; with `dry` only plan it. ExchangeError, with nothing touched, when it cannot be taken."""
+    held = _read(game, place)
+    if dry:
+        return Taken(_plan(game, held, place, again))
+    with game.writing(listener):
+        plan = _plan(game, held, place, again)
+        return Taken(plan, importing.make(game.root, plan))
+
+
+def take_back(game: Game, name: str, listener: Listener) -> importing.Undone:
+    """Take the last import back, or the one in `imports/NAME`."""
+    with game.writing(listener):
+        return importing.undo(game.root, name)
+
+
+def _read(game: Game, place: Path) -> notes.Notes | tuple:
+    """What is to be imported, read before anything is locked."""
+    if not os.path.lexists(place):
+        raise ExchangeError("there is no such file", path=place, remedy="name a file, or a folder of Markdown")
+    if not place.is_dir():
+        return formats.load(place)
+    here, root = os.path.realpath(place), os.path.realpath(game.root)
+    if here == root or here.startswith(root + os.sep) or root.startswith(here.rstrip(os.sep) + os.sep):
+        raise ExchangeError(
+            "this folder is part of the campaign, or holds it", path=place, remedy="name another folder"
+        )
+    return notes.read(place)
+
+
+def _plan(game: Game, held: notes.Notes | tuple, place: Path, again: bool) -> planning.Plan:
+    campaign = game.campaign()
+    search = game.search(campaign)
+    search.refresh()
+    sha = held.sha256 if isinstance(held, notes.Notes) else files.sha256(held[0])
+    known = importing.known(campaign.root)
+    if sha in known and not again:
+        what = f"this was imported before ({known[sha]})"
+        raise ExchangeError(
+            what, path=place, remedy="take that back with `--undo`, or import it once more with `--again`"
+        )
+    taken = _taken(campaign.root, campaign.names())
+    if isinstance(held, notes.Notes):
+        return notes.plan(held, taken=taken)
+    data, parcel = held
+    if not parcel.count - len(parcel.set_aside):
+        why = f": {parcel.set_aside[0].why}" if parcel.set_aside else ""
+        raise ExchangeError(f"there is nothing in it to import{why}", path=place, remedy="nothing was made")
+    names = [name for entry in search.catalogue.values() for name in (entry.name, *entry.aliases)]
+    twins = _twins(search, many=parcel.count > MANY)
+    return planning.plan(parcel, place.name, data, sha, taken=taken, names=names, twin=twins)
+
+
+def _taken(root: Path, names: list[str]):  # -> Callable[[str], bool]
+    """Whether a path is in use: on the disk, or by a file whose name differs in case alone."""
+    used = {name.casefold() for name in names}
+    return lambda path: path.casefold() in used or files.exists(root, path)
+
+
+def _twins(search: Search, *, many: bool) -> planning.Twin:
+    """What the campaign has already under a page's name: told, never merged."""
+    catalogue = search.catalogue
+    exact: dict[str, str] = {}
+    for entry in catalogue.values():
+        for name in (entry.name, *entry.aliases):
+            exact.setdefault(fold(name), entry.path)
+    twins = Twins(catalogue, lambda _: Content())
+
+    def find(page: Page) -> tuple[str, str] | None:
+        if path := exact.get(fold(page.name)):
+            return path, "the same name"
+        if many or not catalogue:
+            return None
+        found = twin_of(Candidate(page.name, tuple(page.fields.get("aliases", ())), page.kind), twins)
+        return (found.path, found.why) if found else None
+
+    return find
