@@ -262,7 +262,9 @@ def remove_empty(root: Path, folder: str) -> None:
     while folder and folder != ".":
         try:
             fs.rmdir(locate(root, folder))
-        except OSError:  # something is in it, or it is gone
+        except FileNotFoundError:
+            pass  # gone already
+        except OSError:  # something is in it
             return
         folder = str(PurePosixPath(folder).parent)
 

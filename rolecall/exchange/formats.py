@@ -62,7 +62,7 @@ def contents(place: Path, limit: int = MAX_FILE) -> bytes:
         if info.st_size > limit:
             what = f"the file is larger than {limit // 1024 // 1024} MiB"
             raise ExchangeError(what, path=place, remedy="this is more than any card or lorebook needs")
-        data = stream.read(limit + 1)
+        data = stream.read(info.st_size + 1)
     if not data:
         raise ExchangeError("the file is empty", path=place, remedy="export it again")
     return data
@@ -82,9 +82,7 @@ def parcel(data: bytes, place: Path) -> Parcel:
     if data.startswith(RISUM):
         what = "this is a RisuAI module in RisuAI's packed form, which only RisuAI reads"
         raise ExchangeError(what, path=place, remedy="export its lorebook from RisuAI, and import that")
-    if data[:1] in (b"\x1f", b"\x00", b"%", b"\x89") or (
-        b"\0" in data[:4] and not data.startswith((b"\xff\xfe", b"\xfe\xff"))
-    ):
+    if b"\0" in data[:64] and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise ExchangeError("this is no text", path=place, remedy=f"what can be imported: {KNOWN}")
     return _of_json(_loaded(data, place), title, place)
 

@@ -145,7 +145,7 @@ def _page(path: str, data: bytes) -> tuple[Page, bytes]:
             f"its front matter is broken ({where}{error.what}); it is withheld from the models until that is mended"
         )
         return Page(path, _kind(path, name, "", []), name, {}, "", tuple(notes)), data
-    said = _front(data)
+    said = {**document.fields, **_front(data)}
     tags = [tag.lstrip("#") for tag in loose.words(said.get("tags"))]
     name = clean_line(name_of(path, document.fields), 160)
     body = document.body.decode("utf-8", "replace")
@@ -153,7 +153,7 @@ def _page(path: str, data: bytes) -> tuple[Page, bytes]:
     fields: dict[str, str | list[str]] = {}
     if (loose.flag(said.get("constant")) or _ALWAYS in tags) and "pinned" not in document.fields:
         fields["pinned"] = "true"
-    if (said.get("enabled") is False or _NEVER in tags) and "forgotten" not in document.fields:
+    if (not loose.flag(said.get("enabled"), True) or _NEVER in tags) and "forgotten" not in document.fields:
         fields["forgotten"] = OFF
     try:
         for key, value in fields.items():

@@ -28,6 +28,7 @@ SECTIONS = (
 )  # fmt: skip
 _MACRO = re.compile(r"\{\{[^{}\n]{1,80}\}\}|<(?:USER|BOT|user|char)>")
 _SURE = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[ '-][A-Za-z0-9]+)*")
+_FLAGS = {"pinned"}  # written bare: `true`
 _TYPED = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
 
 
@@ -51,7 +52,7 @@ class Page:
         lines = ["---"]
         for key, value in fields.items():
             if isinstance(value, str):
-                lines.append(f"{key}: {_plain(value)}")
+                lines.append(f"{key}: {value if key in _FLAGS else _plain(value)}")
             else:
                 lines += [f"{key}:", *(f"  - {_plain(item)}" for item in value)]
         body = self.body if not self.body or self.body.endswith("\n") else self.body + "\n"

@@ -24,7 +24,7 @@ _WORDS = {
     "location": (
         "location locations place places area region city cities town village forest kingdom country continent island river "
         "lake mountain mountains tavern inn shop castle fortress temple building house street district ward planet desert "
-        "sea ocean valley cave dungeon tower academy school hotel museum manor realm hamlet settlement port harbor harbour "
+        "sea ocean valley cave dungeon tower academy school hotel museum manor realm hamlet settlement port lighthouse harbor harbour "
         "harbor state province capital suburb neighborhood neighbourhood geography bakery"
     ),
     "organization": (
@@ -56,6 +56,7 @@ _IS_A = re.compile(
 )
 _PRONOUN = re.compile(r"\b(?:he|him|his|she|her|hers)\b", re.I)
 _PERSONAL = re.compile(r"\b(?:he|she)\b", re.I)
+_BY_PRONOUN = re.compile(r"\W*(?:he|she|his|her)\b", re.I)
 _LOOKED_AT = 1500  # characters of a text
 _NAME_WORDS = 5
 MAX_ALIASES = 16
@@ -142,7 +143,7 @@ def _is_spoken_of(title: str, head: str) -> bool:
         return False
     if words[0].casefold() in ("the", "a", "an") or re.search(r"[\d:;/]", title):
         return False
-    if not {word for word in _parts(title) if len(word) > 2} & set(_parts(head)):
+    if not {word for word in _parts(title) if len(word) > 2} & set(_parts(head)) and not _BY_PRONOUN.match(head):
         return False
     if re.search(rf"\b{re.escape(title.casefold())}\b", head):  # money, written small where it is spoken of
         return False

@@ -238,7 +238,7 @@ def _read(path: Path, most: int) -> bytes:
         info = os.fstat(fd)
         if not stat.S_ISREG(info.st_mode) or info.st_size > most:
             raise OSError(errno.EINVAL, "not a file of this program", str(path))
-        return file.read(most)
+        return file.read(min(most, info.st_size + 1))  # as much room as it asks for is taken at once
 
 
 def _user_cache() -> Path:

@@ -194,7 +194,9 @@ def _said(fields: dict[str, Value]) -> str:
     """Fields as text, a line each, without those that are not about the world."""
     lines = []
     for key, value in fields.items():
-        if key.casefold() not in _UNSAID and (text := _plain(value)):
+        if key.casefold() in _UNSAID or (key == "source" and str(value).startswith("imports/")):
+            continue
+        if text := _plain(value):
             lines.append(f"{key}: {text}")
     return "\n".join(lines)
 

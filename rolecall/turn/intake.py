@@ -68,7 +68,11 @@ def _read(game: Game, place: Path) -> notes.Notes | tuple:
     if not os.path.lexists(place):
         raise ExchangeError("there is no such file", path=place, remedy="name a file, or a folder of Markdown")
     if not place.is_dir():
-        return formats.load(place)
+        data, parcel = formats.load(place)
+        if parcel.count == len(parcel.set_aside):
+            why = f": {parcel.set_aside[0].why}" if parcel.set_aside else ""
+            raise ExchangeError(f"there is nothing in it to import{why}", path=place, remedy="nothing was made")
+        return data, parcel
     here, root = os.path.realpath(place), os.path.realpath(game.root)
     if here == root or here.startswith(root + os.sep) or root.startswith(here.rstrip(os.sep) + os.sep):
         raise ExchangeError(
@@ -92,9 +96,6 @@ def _plan(game: Game, held: notes.Notes | tuple, place: Path, again: bool) -> pl
     if isinstance(held, notes.Notes):
         return notes.plan(held, taken=taken)
     data, parcel = held
-    if not parcel.count - len(parcel.set_aside):
-        why = f": {parcel.set_aside[0].why}" if parcel.set_aside else ""
-        raise ExchangeError(f"there is nothing in it to import{why}", path=place, remedy="nothing was made")
     names = [name for entry in search.catalogue.values() for name in (entry.name, *entry.aliases)]
     twins = _twins(search, many=parcel.count > MANY)
     return planning.plan(parcel, place.name, data, sha, taken=taken, names=names, twin=twins)

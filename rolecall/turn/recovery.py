@@ -57,8 +57,8 @@ def recover(campaign: Campaign, search: Search) -> list[Recovered]:
     if rollback.pending(campaign.root) is not None:
         done.append(Recovered(rollback.recover(campaign)))
     proposals.finish(campaign.root)
-    done += [Recovered(told) for told in importing.finish(campaign.root)]
     lock.put_right(campaign.root)
+    done += [Recovered(told) for told in importing.finish(campaign.root)]
     return done
 
 

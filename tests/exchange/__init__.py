@@ -1,0 +1,1 @@
+"""Files of other programs, and what must become of them."""
