@@ -76,8 +76,13 @@ class Desk:
         *,
         prefer: str | None = None,
         may_be_blank: bool = False,
+        whole: bool = False,
     ) -> Iterator[Event]:
-        """The events of one call, each noted before it is handed on. `may_be_blank`: silence is no failure here."""
+        """The events of one call, each noted before it is handed on.
+
+        `may_be_blank`: silence is no failure here. `whole`: only an answer that came to its end, and is no refusal, is
+        handed on; where one breaks off, the next model is asked.
+        """
         if saved := self._paid_for(chain, make_request):
             _learn(chain, saved)
             yield from self._noted(layer, saved.digest, saved.request, iter(saved_events(saved)))
@@ -89,11 +94,16 @@ class Desk:
             asked.append((messages.digest(request), messages.encode(request)))
             return request
 
-        source = chain.stream(build, prefer=prefer, may_be_blank=may_be_blank)
+        source = chain.stream(build, prefer=prefer, may_be_blank=may_be_blank, whole=whole)
         try:
             yield from self._noted(layer, "", asked, source)
         finally:
             source.close()
+
+    def pass_over(self, layer: str, spec: str, reason: str) -> None:
+        """Note a model that answered and was of no use."""
+        with self.lock:
+            self.skipped.append((layer, Skipped(spec, reason)))
 
     def _paid_for(self, chain: Chain, make_request: Callable[[Profile], Request]) -> Call | None:
         profile = chain.profile() if self.paid else None

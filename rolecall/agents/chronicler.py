@@ -27,7 +27,7 @@ def retell(stretch: Stretch, chain: Chain | None, desk: Desk, instruction: str) 
         return Request((Text(instruction, cache=True),), (said,), (), MAX_TOKENS)
 
     try:
-        answer = read_round(list(desk.stream("sidecar", chain, build)))
+        answer = read_round(list(desk.stream("sidecar", chain, build, whole=True)))
     except ModelError as error:
         return own_words(stretch), str(error)
     prose = clean_prose(answer.text)

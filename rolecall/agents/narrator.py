@@ -6,25 +6,21 @@ leaves the campaign as it was. The same reading of answers serves the live loop 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from rolecall.agents.calls import Desk, Round, read_round
+from rolecall.agents.calls import Desk, read_round
+from rolecall.agents.teller import Teller
 from rolecall.campaign.facts import sentences
 from rolecall.campaign.text import clean_line, clean_prose, fold
-from rolecall.errors import StorageError, TurnError
+from rolecall.errors import NoModel, StorageError, TurnError
 from rolecall.models.chain import Chain
 from rolecall.models.events import Answered, Event, TextDelta
 from rolecall.models.messages import Message, Request, Text
 from rolecall.models.provider import Profile
 from rolecall.tools.toolbox import Toolbox
 
-MAX_ROUNDS = 6  # answers with tool calls in one turn
 FALLBACK_LINE = 300  # characters of a journal line taken from the prose
-
-_TELL = "Now tell the scene, in prose; no more tools but `append_journal`."
-_LAST = "That was the last look-up of this turn. Tell the scene now, in prose, then call `append_journal`."
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,78 +34,6 @@ class Narration:
     cut: str = ""
 
 
-@dataclass(slots=True)
-class Teller:
-    """The state of one narration: what has been said, and what the model is told next."""
-
-    toolbox: Toolbox
-    parts: list[str] = field(default_factory=list)
-    rounds: int = 0
-    spec: str = ""
-    continued: bool = False
-    urged: bool = False
-    patient: bool = True  # a small model is not asked to go on: it begins anew, in the middle of a sentence
-
-    @property
-    def prose(self) -> str:
-        """All that was said so far, as story text."""
-        return clean_prose("\n\n".join(part for part in self.parts if part.strip()))
-
-    def take(self, given: Round, cut_text: str = "") -> tuple[Message, ...] | None:
-        """Take in one answer: the messages to add before asking again, or None when the narration is over."""
-        self.rounds += 1
-        self.spec = given.spec or self.spec
-        self._add(given.text)
-        results = self.toolbox.run(given.calls)
-        mine = _said(given)
-        if given.stop.reason == "pause":
-            return (mine,) if self.rounds < MAX_ROUNDS else None
-        if given.calls and given.stop.reason != "refusal":
-            return self._after_tools(given, mine, results)
-        if given.stop.reason == "max_tokens" and not self.patient and self.parts:
-            self.parts[-1] = _to_a_sentence_end(self.parts[-1])
-            return None
-        if given.stop.reason in ("cut", "max_tokens", "context_full") and self.prose and not self.continued:
-            self.continued = True
-            return (mine, Message("user", (Text(cut_text or "Go on from the very last character."),)))
-        if not self.prose and not self.urged and given.stop.reason == "end":
-            self.urged = True
-            return (mine, Message("user", (Text(_TELL),))) if mine.parts else (Message("user", (Text(_TELL),)),)
-        return None
-
-    def _after_tools(self, given: Round, mine: Message, results: tuple) -> tuple[Message, ...] | None:
-        """After tools: over when the scene is told and only effects were asked for; else the results go back."""
-        failed = any(result.is_error for result in results)
-        only_effects = not any(self.toolbox.is_read(call) for call in given.calls)
-        if self.prose and only_effects and (self.toolbox.table.journal or not failed):
-            return None
-        if self.rounds >= MAX_ROUNDS + 1:
-            return None
-        parts: tuple = results
-        if self.rounds >= MAX_ROUNDS:
-            parts = (*results, Text(_LAST))
-        elif only_effects and not self.prose:
-            parts = (*results, Text(_TELL))
-        return (mine, Message("user", parts))
-
-    def _add(self, text: str) -> None:
-        if self.continued and self.parts and text:
-            self.parts[-1] += text
-        elif text.strip():
-            self.parts.append(text)
-
-
-def _to_a_sentence_end(text: str) -> str:
-    """The text up to its last whole sentence; the text itself when it has none."""
-    ends = list(re.finditer(r"[.!?…。！？][\"'”’»)]*(?=\s|$)", text))
-    return text[: ends[-1].end()] if ends else text
-
-
-def _said(given: Round) -> Message:
-    text = (Text(given.text.rstrip()),) if given.text.strip() else ()
-    return Message("assistant", (*text, *given.calls))
-
-
 def narrate(
     chain: Chain,
     desk: Desk,
@@ -121,11 +45,12 @@ def narrate(
 ) -> Narration:
     """Tell one turn. Raises what the chain raises before a word was said, TurnError when no prose came of it.
 
-    Ctrl-C (KeyboardInterrupt) and a break after the first words keep what was said, marked as cut.
+    `make_request` is asked before every answer: tools that were opened meanwhile are offered in the next. A model that
+    will tell no scene is left for the next of the chain, which goes on with what was looked up. Ctrl-C
+    (KeyboardInterrupt) and a break after the first words keep what was said, marked as cut.
     """
     teller = Teller(toolbox)
     added: tuple[Message, ...] = ()
-    cut = ""
 
     def measured(profile: Profile) -> Request:
         teller.patient = profile.helpers or profile.tools
@@ -141,27 +66,25 @@ def narrate(
                 if isinstance(event, TextDelta):
                     on_text(gap + event.text)
                     gap = ""
-            answer = read_round(given)
-            more = teller.take(answer, cut_text)
+            more = teller.take(read_round(given), cut_text)
             if more is None:
-                cut = answer.stop.raw or "the answer broke off" if answer.stop.reason == "cut" else ""
                 break
+            if teller.gave_up:
+                chain = _without(chain, desk, teller)
             added = (*added, *more)
     except KeyboardInterrupt:
         if not read_round(given).text.strip() and not teller.prose:
             raise
-        _keep_what_was_said(teller, given)
-        cut = "stopped by the player"
+        _keep_what_was_said(teller, given, "stopped by the player")
     except StorageError:
         raise  # the answer could not be saved: nothing may come of it
     except Exception as error:
         if not teller.prose and not read_round(given).text.strip():
             raise
-        _keep_what_was_said(teller, given)
-        cut = str(error)
+        _keep_what_was_said(teller, given, str(error))
     if not teller.prose:
         raise TurnError("the narrator wrote no prose", remedy="try again, or name another model with --model")
-    return Narration(teller.prose, toolbox.table.journal, teller.rounds, teller.spec, cut)
+    return Narration(teller.prose, toolbox.table.journal, teller.rounds, teller.spec, teller.cut)
 
 
 def _ask(
@@ -169,23 +92,33 @@ def _ask(
 ) -> Iterator[Event]:
     def build(profile: Profile) -> Request:
         request = make_request(profile)
-        return Request(request.system, (*request.messages, *added), request.tools, request.max_tokens)
+        return replace(request, messages=(*request.messages, *added), no_calls=teller.closed)
 
     # Once the scene is told a model may have nothing to add: that is an end, not a failure.
-    return desk.stream("narrator", chain, build, prefer=teller.spec or None, may_be_blank=bool(teller.prose))
+    return desk.stream("narrator", chain, build, prefer=teller.spec or None, may_be_blank=teller.may_be_blank)
+
+
+def _without(chain: Chain, desk: Desk, teller: Teller) -> Chain:
+    """The chain without the model that gave up, which is said. Raises NoModel when there is no other."""
+    desk.pass_over("narrator", teller.spec, f"{teller.spec} {teller.gave_up}")
+    rest = chain.without(teller.spec)
+    if not rest.specs:
+        raise NoModel(f"{teller.spec} {teller.gave_up}", remedy="try again, or name another model with --model")
+    return rest
 
 
 def _gap(teller: Teller) -> str:
     """A blank line between the prose of two rounds, shown before the first words of the second."""
-    return "\n\n" if teller.parts and not teller.continued else ""
+    return "\n\n" if teller.parts and not teller.joins else ""
 
 
-def _keep_what_was_said(teller: Teller, given: list[Event]) -> None:
+def _keep_what_was_said(teller: Teller, given: list[Event], why: str) -> None:
     last = read_round(given)
+    teller.cut = why
     if teller.parts and teller.parts[-1].endswith(last.text) and last.text:
         return  # it was taken in before the break
     teller.spec = last.spec or teller.spec
-    teller._add(last.text)
+    teller.add(last.text)
 
 
 def mend(
@@ -217,7 +150,7 @@ def retell(saved: list[list[Event]], toolbox: Toolbox) -> Narration | None:
             break
     if more is not None or not teller.prose:
         return None
-    return Narration(teller.prose, toolbox.table.journal, teller.rounds, teller.spec)
+    return Narration(teller.prose, toolbox.table.journal, teller.rounds, teller.spec, teller.cut)
 
 
 def line_from(prose: str, names: list[str]) -> str:

@@ -39,7 +39,7 @@ SCENE = 8000  # characters of the turn's prose that are shown, and of a missed t
 SHOWN_AGAIN = 3  # missed turns that are shown again
 ALIKE = 60  # of 100, how like a change a sentence must be that does not name its entry, to count as its source
 
-_BROKEN = ("cut", "max_tokens", "context_full")  # an answer that has no proper end
+_BROKEN = ("max_tokens", "context_full")  # an answer that has no proper end
 _FULL = f"Not noted: at most {MAX_EFFECTS} changes a turn."
 
 OFFERED: tuple[ToolType, ...] = (*compendium.TOOLS, *upkeep.TOOLS)
@@ -105,8 +105,6 @@ def _converse(chain: Chain, desk: Desk, table: Ledger, request: Request) -> tupl
     """One answer, and a second one when a tool refused something: (the model of the first, what was lost of it)."""
     toolbox = Toolbox((*OFFERED, *upkeep.ALSO), table)
     given = _answer(chain, desk, request, prefer=None)
-    if given.stop.reason == "refusal":
-        raise ModelError("the model refused", remedy="what the turn established is looked at again with the next one")
     if given.stop.reason in _BROKEN and not given.calls:
         raise ModelError(f"the answer broke off ({given.stop.raw or given.stop.reason})")
     results, mend = _run(toolbox, given.calls)
@@ -142,7 +140,7 @@ def _is_malformed(toolbox: Toolbox, call: ToolCall, said: str) -> bool:
 
 
 def _answer(chain: Chain, desk: Desk, request: Request, prefer: str | None) -> Round:
-    return read_round(list(desk.stream(LAYER, chain, lambda _: request, prefer=prefer)))
+    return read_round(list(desk.stream(LAYER, chain, lambda _: request, prefer=prefer, whole=True)))
 
 
 def _run(toolbox: Toolbox, calls: Sequence[ToolCall]) -> tuple[list[ToolResult], bool]:

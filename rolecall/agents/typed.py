@@ -68,7 +68,7 @@ class _Whole:
         return self._chain.profile()
 
     def stream(
-        self, make_request: Callable[[Profile], Request], *, prefer: str | None = None, may_be_blank: bool = False
+        self, make_request: Callable[[Profile], Request], *, prefer: str | None = None, **_: bool
     ) -> Iterator[Event]:
         """The events of the answer; its text is the object alone, without the words and fences some models put around."""
         answer = self._chain.typed(make_request, prefer=prefer, within=self._seconds)

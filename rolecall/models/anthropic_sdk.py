@@ -102,6 +102,8 @@ class Anthropic:
                 {"name": tool.name, "description": tool.description, "input_schema": tool.schema}
                 for tool in request.tools
             ]
+            if request.no_calls:
+                body["tool_choice"] = {"type": "none"}
         _limit_marks([*system, *(part for message in messages for part in message["content"])])
         body["messages"] = messages
         return body

@@ -9,7 +9,7 @@ from rolecall.errors import ModelUnavailable
 
 from . import tokens
 from .events import Answered, Event, Stopped, TextDelta, ToolCalled, Used
-from .faults import unavailable
+from .faults import declined, passing, unavailable
 from .messages import Request, ToolCall
 from .specs import Spec
 from .usage import Usage
@@ -91,11 +91,10 @@ class Attempt:
         yield stop
 
     def _blank(self, stop: Stopped) -> ModelUnavailable:
+        if stop.reason == "refusal":
+            return declined(self._spec, stop.raw)
         said = {
-            "refusal": "declined to answer",
             "max_tokens": "used all its tokens before the first word",
             "context_full": "has no room for this prompt",
         }.get(stop.reason, "gave a blank answer")
-        error = unavailable(self._spec, said + (f" ({stop.raw})" if stop.raw else ""))
-        error.passing = True  # type: ignore[attr-defined]
-        return error
+        return passing(self._spec, said + (f" ({stop.raw})" if stop.raw else ""))

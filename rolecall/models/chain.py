@@ -20,7 +20,7 @@ from . import schemas, tokens
 from . import specs as specs_
 from .attempt import Attempt
 from .events import Answered, Event, Skipped, Stopped, TextDelta, ToolCalled, Used
-from .faults import unavailable
+from .faults import declined, passing
 from .health import Health
 from .messages import Request, ToolCall
 from .provider import Limits, Profile, Provider, open_provider
@@ -84,6 +84,10 @@ class Chain:
         self.models = models
         self.role = role
 
+    def without(self, spec: str) -> Chain:
+        """The chain without this model; what the models share stays shared."""
+        return Chain([one for one in self.specs if str(one) != spec], self.limits, self.models, self.role)
+
     def profile(self) -> Profile | None:
         """The profile of the model that would be asked first now, as far as its settings are in order."""
         for spec in self._order(None)[0]:
@@ -115,15 +119,16 @@ class Chain:
         prefer: str | None = None,
         within: float | None = None,
         may_be_blank: bool = False,
+        whole: bool = False,
     ) -> Iterator[Event]:
-        """Ask until one speaks, and hand on what it says as it comes.
+        """Ask until one speaks, and hand on what it says as it comes; with `whole` only what was said to its end.
 
         `make_request` is called with the profile of each model that is asked. `prefer` is asked first, cooling or not.
         `within` bounds the whole chain, in seconds. With `may_be_blank` saying nothing is an answer too: after its tool
         calls a model that has told its story often has nothing to add. Raises `NoModel` if none spoke, or `ModelSettings` if the only
         fault is one of the settings. The last event is always `Stopped`.
         """
-        return self._run(make_request, prefer, within, whole=False, may_be_blank=may_be_blank)
+        return self._run(make_request, prefer, within, whole=whole, may_be_blank=may_be_blank)
 
     def answer(self, make_request: MakeRequest, *, prefer: str | None = None, within: float | None = None) -> Answer:
         """The whole answer at once. As nobody has seen it yet, a broken stream falls back like any other failure."""
@@ -207,6 +212,7 @@ class Chain:
             events: Iterable[Event] = running
             if whole:
                 events = list(running)
+                _be_no_refusal(spec, events)
             if values is not None:
                 values.append(_value(spec, request, events))
             for event in events:
@@ -247,6 +253,12 @@ def _none_spoke(faults: list[ModelError]) -> ModelError:
     return NoModel("every model failed: " + "; ".join(str(fault) for fault in faults))
 
 
+def _be_no_refusal(spec: Spec, events: list[Event]) -> None:
+    """Raises `ModelUnavailable` for an answer that ends in a refusal: nobody has seen it, so another model may try."""
+    if isinstance(stop := events[-1], Stopped) and stop.reason == "refusal":
+        raise declined(spec, stop.raw)
+
+
 def _value(spec: Spec, request: Request, events: Iterable[Event]) -> dict[str, Any]:
     """The object in the collected text, checked against the request's schema. Raises `ModelUnavailable`."""
     value = _object("".join(event.text for event in events if isinstance(event, TextDelta)))
@@ -259,9 +271,7 @@ def _value(spec: Spec, request: Request, events: Iterable[Event]) -> dict[str, A
         if not wrong:
             return value
         fault = f"gave an answer of the wrong shape: {wrong}"
-    error = unavailable(spec, fault)
-    error.passing = True  # type: ignore[attr-defined]
-    raise error
+    raise passing(spec, fault)
 
 
 def _object(text: str) -> dict[str, Any] | None:

@@ -45,6 +45,18 @@ def unavailable(
     return error
 
 
+def passing(spec: Spec | str, what: str) -> ModelUnavailable:
+    """No use of this answer; the next request may well get a better one, so that the model is not left alone for it."""
+    error = unavailable(spec, what)
+    error.passing = True  # type: ignore[attr-defined]
+    return error
+
+
+def declined(spec: Spec | str, raw: str = "") -> ModelUnavailable:
+    """It refused this one request. `raw` is the endpoint's own word for it."""
+    return passing(spec, "declined to answer" + (f" ({raw})" if raw else ""))
+
+
 def from_status(spec: Spec, status: int, text: str, *, wait: float | None = None, kind: str = "") -> ModelError:
     """The fault for an HTTP status. `text` is the endpoint's own message, already scrubbed; `kind` its error type."""
     if status == 200:  # an error told inside a stream

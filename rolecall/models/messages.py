@@ -76,7 +76,8 @@ class Request:
     """Everything one call of a model needs.
 
     `max_tokens` bounds the visible answer, in tokens. With `answer_schema` (a JSON Schema whose root is an object) the
-    answer is to be JSON of that shape.
+    answer is to be JSON of that shape. With `no_calls` no tool may be called, though those on offer stay in sight: the
+    conversation has calls of them, and the prompt cache counts on their place.
     """
 
     system: tuple[Text, ...]
@@ -84,6 +85,7 @@ class Request:
     tools: tuple[Tool, ...] = ()
     max_tokens: int = 1500
     answer_schema: dict[str, Any] | None = None
+    no_calls: bool = False
 
 
 def encode(request: Request) -> dict[str, Any]:
@@ -100,6 +102,8 @@ def encode(request: Request) -> dict[str, Any]:
         data["tools"] = [{"name": t.name, "description": t.description, "schema": t.schema} for t in request.tools]
     if request.answer_schema is not None:
         data["answer_schema"] = request.answer_schema
+    if request.no_calls:
+        data["no_calls"] = True
     return data
 
 
@@ -115,6 +119,7 @@ def decode(data: dict[str, Any]) -> Request:
             tools=tuple(Tool(t["name"], t["description"], t["schema"]) for t in data.get("tools", ())),
             max_tokens=data["max_tokens"],
             answer_schema=data.get("answer_schema"),
+            no_calls=data.get("no_calls", False),
         )
     except (KeyError, TypeError) as error:
         raise ValueError(f"not a saved request: {error!r}") from error

@@ -87,6 +87,7 @@ class OpenAI:
             "reasoning_effort": "reasoning_effort|reasoning.effort|thinking_level|thinking_budget",
             "response_format": "response_format|json_schema|structured|schema",
             "cache_control": "cache_control",
+            "tool_choice": "tool_choice",
         }
         for name, pattern in words.items():
             if name not in self._dropped and re.search(pattern, text):
@@ -122,6 +123,8 @@ class OpenAI:
                 }
                 for tool in request.tools
             ]
+            if request.no_calls and "tool_choice" not in self._dropped:
+                body["tool_choice"] = "none"
         self._measure(request, body)
         return body
 

@@ -82,9 +82,9 @@ FAILURES = {
     "time-out": Failure(_all(Reply(text="{}", headers_delay=3)), "s", "s", "s"),
     "500": Failure(_all(Reply(status=500)), "(500)", "(500)", "(500)"),
     "cut": Failure(_all(Reply(text="{" * 400, cut_after=300)), "peer closed", "peer closed", "peer closed"),
-    "cut late": Failure(_all(Reply(text="{" * 400, cut_after=1500)), "peer closed", "broke off", "peer closed"),
+    "cut late": Failure(_all(Reply(text="{" * 400, cut_after=1500)), *["peer closed"] * 3),
     "blank": Failure(_all(Reply()), "a blank answer", "a blank answer", "a blank answer"),
-    "refusal": Failure(_all(Reply(text="I cannot help with that.", refusal=True)), "JSON", "refused", "JSON"),
+    "refusal": Failure(_all(Reply(text="I cannot help with that.", refusal=True)), *["declined to answer"] * 3),
     "nonsense": Failure(_all(Reply(text='{"active": [1, 2, {"summaries": Sera}')), "no JSON", "", "no JSON"),
     "no such tool": Failure(
         _all(_calls(("delete_file", {"path": "x"}), ("record_dragon", {"name": "Smaug"}), (BIG[:5000], {}))),
