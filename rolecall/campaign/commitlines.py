@@ -16,6 +16,7 @@ from rolecall.campaign.text import clean_line
 
 LONGEST = 500  # characters of a subject
 TURN, SWIPE, UNDO, FOLD = "Rolecall-Turn", "Rolecall-Swipe", "Rolecall-Undo", "Rolecall-Fold"
+IMPORT = "Rolecall-Import"
 MODELS, TOKENS = "Rolecall-Models", "Rolecall-Tokens"
 INTERRUPTED = "What an interrupted command wrote"
 _TRAILER = re.compile(r"Rolecall-[A-Z][a-z]+: .+")
@@ -44,6 +45,11 @@ def of_turn(root: Path, folder: str, verb: str = "") -> str:
 def of_fold(covers: str, path: str) -> str:
     """The message for a fold on demand."""
     return composed(f"Fold {covers} into {path}", [(FOLD, covers)])
+
+
+def of_import(title: str, folder: str, *, back: bool = False) -> str:
+    """The message for an import, or for one that was taken back."""
+    return composed(f"{'Take back' if back else 'Import'} {clean_line(title, 200)}", [(IMPORT, folder)])
 
 
 def of_hand(paths: Sequence[str], before: str) -> str:

@@ -46,7 +46,7 @@ def read(data: dict, title: str) -> Parcel:
         raise ExchangeError("the character card has no `name`", remedy="write one into it")
     made = _card("" if flat else "data", data, fields)
     book = _book(fields, made.name, "" if flat else "data/")
-    version = SPECS.get(data.get("spec"), V1 if flat else "a character card without a spec")
+    version = SPECS.get(loose.text(data.get("spec")), V1 if flat else "a character card without a spec")
     return Parcel("a RoleCall persona" if made.is_player else version, made.name, (book,) if book else (), (made,))
 
 

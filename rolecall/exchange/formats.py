@@ -36,7 +36,14 @@ KNOWN = (
     "NovelAI, saves of KoboldAI, scenes of Talemate, and folders of Markdown"
 )
 _CONTAINERS = ("data", "entries", "lorebook", "module", "character_data", "content", "world_state")
-_CHAT = ("mes", "chat_metadata", "is_user")
+_CHAT = ("mes", "chat_metadata", "is_user")  # of one line of a chat
+_CHATS = (
+    *_CHAT,
+    "messages",
+    "histories",
+    "data_visible",
+    "mapping",
+)  # of a chat in one object, by one program or another
 
 
 def load(place: Path) -> tuple[bytes, Parcel]:
@@ -110,9 +117,9 @@ def _of_json(value: object, title: str, place: Path, wrapped: str = "") -> Parce
     if not isinstance(value, dict):
         raise ExchangeError("the JSON holds no object", path=place, remedy=f"known are {KNOWN}")
     _refuse_twice(value, place)
-    if any(key in value for key in _CHAT) or isinstance(value.get("messages"), list) or "histories" in value:
-        raise _is_chat(place)
     reader = next((one for one in READERS if one.recognises(value)), None)
+    if reader is None and (any(key in value for key in _CHATS) or value.get("type") in ("risuChat", "risuAllChats")):
+        raise _is_chat(place)
     if reader is None:
         raise ExchangeError("this is JSON, but no export that is known here", path=place, remedy=f"known are {KNOWN}")
     found = reader.read(value, title)

@@ -30,10 +30,12 @@ from rolecall.exchange.planning import Made, Places, Plan, free_folder
 
 FORMAT = "a folder of Markdown"
 VAULT = "an Obsidian vault"
+ONE = "a Markdown note"
 MAX_NOTES = 20_000
 MAX_NOTE = 4 * 1024 * 1024  # bytes
 MAX_TOTAL = 24 * 1024 * 1024  # bytes of all notes
 MAX_DEPTH = 16  # folders in folders
+ENDINGS = (".md", ".markdown")
 _ALWAYS, _NEVER = "lorebook-always", "lorebook-never"
 
 
@@ -65,7 +67,7 @@ def read(place: Path) -> Notes:
     for path, what in _walk(place, "", 0):
         if what:
             aside.append(Refused(path, "", what))
-        elif not path.casefold().endswith((".md", ".markdown")):
+        elif not is_note(Path(path)):
             others[PurePosixPath(path).suffix.casefold() or PurePosixPath(path).name] += 1
         else:
             try:
@@ -87,6 +89,17 @@ def read(place: Path) -> Notes:
     return Notes(title, tuple(found), tuple(aside), tuple(sorted(others.items())), is_vault)
 
 
+def read_one(place: Path) -> Notes:
+    """One note by itself."""
+    data = contents(place, MAX_NOTE)
+    return Notes(clean_line(place.stem, 80) or "Note", ((place.name, data),), (), (), False)
+
+
+def is_note(place: Path) -> bool:
+    """Whether a file's name says that it is Markdown."""
+    return place.suffix.casefold() in ENDINGS
+
+
 def plan(notes: Notes, *, taken: Callable[[str], bool]) -> Plan:
     """Where each note goes: into its kind's folder, under the folder's name, at its own path there."""
     folder = free_folder(notes.title, taken)
@@ -103,7 +116,8 @@ def plan(notes: Notes, *, taken: Callable[[str], bool]) -> Plan:
         if notes.others
         else []
     )
-    parcel = Parcel(VAULT if notes.is_vault else FORMAT, notes.title, refused=notes.refused, left=tuple(left))
+    what = VAULT if notes.is_vault else FORMAT if len(notes.files) > 1 else ONE
+    parcel = Parcel(what, notes.title, refused=notes.refused, left=tuple(left))
     return Plan(parcel, notes.title, folder, tuple(kept), tuple(made), notes.refused, (), notes.sha256)
 
 

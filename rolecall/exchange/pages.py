@@ -48,7 +48,7 @@ class Page:
 
     def data(self, path: str, source: str) -> bytes:
         """The bytes of the file; `source` is what its `source` field says."""
-        fields = {**self.fields, "source": source}
+        fields = {**self.fields, "source": clean_line(source, 300)}
         lines = ["---"]
         for key, value in fields.items():
             if isinstance(value, str):

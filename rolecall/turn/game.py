@@ -109,7 +109,7 @@ class Game:
         self.settle()
         with self.writing(listener) as (campaign, _):
             turn = rollback.switch(campaign, wanted)
-            self._commit(lambda: self._message(turn, "Swipe"), listener)
+            self.commit(lambda: self._message(turn, "Swipe"), listener)
             return turn
 
     def undo(self, listener: Listener, *, count: int = 1, turn: int = 0) -> list[rollback.Undone]:
@@ -121,7 +121,7 @@ class Game:
             for number in turns:
                 message = self._message(number, "Undo")  # from the record, which undo puts aside
                 done.append(rollback.undo(campaign, number))
-                self._commit(lambda said=message: said, listener)
+                self.commit(lambda said=message: said, listener)
             return done
 
     @contextmanager
@@ -142,7 +142,7 @@ class Game:
     def _message(self, turn: int, verb: str = "") -> str:
         return commitlines.of_turn(self.root, f"{records.TURNS}/{turn_id(turn)}", verb) if self._keeper.on else ""
 
-    def _commit(self, message: Callable[[], str], listener: Listener) -> None:
+    def commit(self, message: Callable[[], str], listener: Listener) -> None:
         """Keep what was written in git; why not is one quiet line."""
         with uninterrupted():
             if why := self._keeper.commit(message):
@@ -191,7 +191,7 @@ class Game:
                 Feed(campaign.root).note(
                     "fold", "post-gen", model="rolecall", reason=reason, paths=[folded.path], ms=took
                 )
-                self._commit(lambda: commitlines.of_fold(folded.covers, folded.path), listener)
+                self.commit(lambda: commitlines.of_fold(folded.covers, folded.path), listener)
             return folded
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rolecall.campaign import files
+from rolecall.campaign import commitlines, files
 from rolecall.campaign.text import fold
 from rolecall.errors import ExchangeError
 from rolecall.exchange import formats, importing, notes, planning, receipt
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rolecall.turn.game import Game
     from rolecall.turn.lifecycle import Listener
 
+SHOWN = 100  # rows of a dry run on a terminal
 MANY = 300  # pages past which twins are looked for by equal names only
 
 
@@ -39,8 +40,11 @@ class Taken:
         """The lines a person is shown beside the summary."""
         aside = [f"Set aside: {one.name or one.at}: {one.why}" for one in self.plan.refused]
         shown = [*aside[:10], *([f"... and {len(aside) - 10} more set aside"] if len(aside) > 10 else [])]
-        where = [f"Receipt: {self.receipt}"] if self.receipt else [f"{m.page.name} → {m.path}" for m in self.plan.made]
-        return [*shown, *where]
+        if self.receipt:
+            return [*shown, f"Receipt: {self.receipt}"]
+        rows = [f"{made.page.name} → {made.path}" for made in self.plan.made]
+        more = [f"... and {len(rows) - SHOWN} more"] if len(rows) > SHOWN else []
+        return [*shown, *rows[:SHOWN], *more]
 
     def to_json(self) -> dict:
         """The object `import --json` prints."""
@@ -54,13 +58,17 @@ def take(game: Game, place: Path, listener: Listener, *, dry: bool = False, agai
         return Taken(_plan(game, held, place, again))
     with game.writing(listener):
         plan = _plan(game, held, place, again)
-        return Taken(plan, importing.make(game.root, plan))
+        told = importing.make(game.root, plan)
+        game.commit(lambda: commitlines.of_import(plan.parcel.title, plan.folder), listener)
+        return Taken(plan, told)
 
 
 def take_back(game: Game, name: str, listener: Listener) -> importing.Undone:
     """Take the last import back, or the one in `imports/NAME`."""
     with game.writing(listener):
-        return importing.undo(game.root, name)
+        undone = importing.undo(game.root, name)
+        game.commit(lambda: commitlines.of_import(undone.folder, undone.folder, back=True), listener)
+        return undone
 
 
 def _read(game: Game, place: Path) -> notes.Notes | tuple:
@@ -68,6 +76,8 @@ def _read(game: Game, place: Path) -> notes.Notes | tuple:
     if not os.path.lexists(place):
         raise ExchangeError("there is no such file", path=place, remedy="name a file, or a folder of Markdown")
     if not place.is_dir():
+        if notes.is_note(place):
+            return notes.read_one(place)
         data, parcel = formats.load(place)
         if parcel.count == len(parcel.set_aside):
             why = f": {parcel.set_aside[0].why}" if parcel.set_aside else ""

@@ -262,3 +262,18 @@ def test_notes_of_an_obsidian_vault_say_what_they_are(rolecall, campaign, tmp_pa
     assert law == notes["Old Law.md"].replace(b"[lamp]\n", b"[lamp]\nforgotten: switched off where it comes from\n")
     shown = rolecall("-C", campaign, "show", "The Gull")
     assert shown.code == 0 and "smuggler" in shown.out
+
+
+def test_one_note_by_itself_comes_in_as_it_is(take, campaign):
+    note = b"---\ntype: spell\n---\nIt burns.\n"
+    receipt = take(note, "Fire Bolt.md")
+    assert [row["path"] for row in receipt["made"]] == ["powers/fire-bolt/Fire Bolt.md"]
+    assert (campaign / "powers/fire-bolt/Fire Bolt.md").read_bytes() == note
+
+
+@pytest.mark.parametrize(
+    "value", [{"messages": []}, {"histories": {}}, {"type": "risuChat", "data": {}}, [{"mes": "hi"}]]
+)
+def test_a_chat_is_told_where_it_belongs(value, rolecall, campaign, tmp_path):
+    ran = rolecall("-C", campaign, "import", foreign.write(tmp_path / "x.json", value))
+    assert ran.code == 1 and "take it in with `rolecall ingest`" in ran.err
