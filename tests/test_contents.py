@@ -30,12 +30,18 @@ CONDITIONS = {
     "scribe",
     "retrieve",
     "history",
+    "ingest-search",
+    "ingest-facts",
+    "ingest-narrative",
 }
 LAYERS = {
     "fold": "sidecar",
     "scribe": "scribe",
     "retrieve": "retriever",
     "history": "historian",
+    "ingest-search": "ingest",
+    "ingest-facts": "ingest",
+    "ingest-narrative": "ingest",
 }  # conditions that are not the narrator's
 ONE_NAME = ("location", "leader", "headquarters", "owner", "holder", "within", "region", "habitat", "target", "agent")
 MANY_NAMES = ("inhabitants", "members", "enemies", "participants", "causes", "wielders")

@@ -152,7 +152,7 @@ def _run(toolbox: Toolbox, calls: Sequence[ToolCall]) -> tuple[list[ToolResult],
             continue
         before, made = list(table.effects), dict(table.made)
         try:
-            (result,) = toolbox.run([_eased(toolbox, call)])
+            (result,) = toolbox.run([eased(toolbox, call)])
         except Exception as error:  # one call that nobody foresaw takes none of the others with it
             result = ToolResult(call.id, f"That did not work ({type(error).__name__}).", is_error=True)
         if len(table.effects) > MAX_EFFECTS:
@@ -163,7 +163,7 @@ def _run(toolbox: Toolbox, calls: Sequence[ToolCall]) -> tuple[list[ToolResult],
     return results, any(r.is_error for r in results) and len(calls) <= MAX_EFFECTS and len(table.effects) < MAX_EFFECTS
 
 
-def _eased(toolbox: Toolbox, call: ToolCall) -> ToolCall:
+def eased(toolbox: Toolbox, call: ToolCall) -> ToolCall:
     """The call with what was plainly meant: nothing for null, a list for a single value, a text for a number."""
     tool = toolbox.tools.get(call.name)
     if tool is None or call.fault:
@@ -221,10 +221,10 @@ def _request(
     if journal:
         parts.append(f"Its journal line: {journal}")
     said = Message("user", (Text("\n\n---\n\n".join(part for part in parts if part)),))
-    return Request(system, (said,), tuple(_offer(tool) for tool in OFFERED), MAX_TOKENS)
+    return Request(system, (said,), tuple(offer(tool) for tool in OFFERED), MAX_TOKENS)
 
 
-def _offer(tool: ToolType) -> Tool:
+def offer(tool: ToolType) -> Tool:
     """The tool as it is offered: reason and source are asked for, though a call without them is taken too."""
     required = [*tool.schema["required"], *(k for k in ("reason", "source") if k not in tool.schema["required"])]
     return Tool(tool.name, tool.description, {**brief(tool.schema), "required": required})
@@ -248,7 +248,7 @@ def _entries(campaign: Campaign, search: Search, told: Sequence[Told], journal: 
         if entry is None or entry.secret or entry.withheld or entry.kind not in ENTRY_KINDS:
             continue
         try:
-            shown.append(_clipped(views.text(campaign.document(path))))
+            shown.append(clipped(views.text(campaign.document(path))))
         except RoleCallError:
             continue
         if len(shown) == SHOWN:
@@ -256,7 +256,7 @@ def _entries(campaign: Campaign, search: Search, told: Sequence[Told], journal: 
     return "\n\n".join(["What is known already:", *shown]) if shown else "Nothing of this is known yet."
 
 
-def _clipped(text: str) -> str:
+def clipped(text: str) -> str:
     return text if len(text) <= CLIP else f"{text[: CLIP * 2 // 3].rstrip()} […] {text[-CLIP // 3 :].lstrip()}"
 
 

@@ -38,6 +38,7 @@ class Effect:
     revive     in retrieval again
     kind       the kind changes      text: the new one
     proposal   a change for the writer to decide on   text: its file's content
+    brought    a file that is brought in whole: a chapter, a Chronicle, an arc, a receipt   text: its content
     value, item, row, gone, remark, made   a number, an item, a line of the game's state (`game/edits.py`); `was` is what
                stood there when it was worked out: where that has changed since, the effect is left out and said
     todo       a line is put on a list of the DM's   text: its words
@@ -91,6 +92,8 @@ def edit_of(effect: Effect) -> Edit:
             return _record(before, effect)
         if effect.op == "proposal":
             return _proposal(before, effect)
+        if effect.op == "brought":
+            return _brought(before, effect)
         if effect.op in edits.MAKING and before is None:
             return edits.MAKING[effect.op](effect)
         if before is None and effect.op not in plans.MAKES and effect.op != "arc_opened":
@@ -197,6 +200,13 @@ def _proposal(before: bytes | None, effect: Effect) -> bytes:
     return data
 
 
+def _brought(before: bytes | None, effect: Effect) -> bytes:
+    data = effect.text.encode("utf-8", "replace")
+    if before not in (None, data):
+        raise Unclear("a file of that name was made meanwhile", path=effect.path, remedy="move it away")
+    return data
+
+
 _EDITS = {
     "journal": _journal,
     "arc": _arc,
@@ -214,7 +224,7 @@ _EDITS = {
     **summaries.EDITS,
     **edits.EDITS,
 }
-OPS = frozenset(("section", "record", "proposal", *_EDITS))
+OPS = frozenset(("section", "record", "proposal", "brought", *_EDITS))
 
 
 @dataclass(frozen=True, slots=True)

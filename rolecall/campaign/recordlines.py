@@ -107,6 +107,9 @@ def _is_packed(value: object) -> bool:
 def _begin(line: dict) -> bool:
     if "fold" in line:
         return _is_number(line["fold"]) and isinstance(line.get("covers"), str)
+    if "ingest" in line:
+        texts = ("file", "sha256", "original", "folder")
+        return _is_number(line["ingest"], 1) and all(isinstance(line.get(key), str) for key in texts)
     if "proposal" in line:
         return _is_number(line["proposal"])
     if "import" in line:

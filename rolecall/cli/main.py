@@ -36,6 +36,7 @@ COMMANDS = {
     "check": ("upkeep", "Look for problems."),
     "index": ("upkeep", "Bring the search index up to date."),
     "watch": ("upkeep", "Keep the search index current while you edit."),
+    "ingest": ("ingesting", "Bring in a chat from another program."),
     "models": ("models", "Which models play which role; fetch the embedded one."),
 }
 

@@ -111,7 +111,7 @@ def _amend(table: Ledger, path: str, candidate: Candidate, facts: dict[str, Valu
     at = next(n for n, effect in enumerate(table.effects) if effect.op == "record" and effect.path == path)
     effect = table.effects[at]
     merged = dict(effect.facts)
-    for key, value in {"aliases": _other_names(table, path, candidate), **facts}.items():
+    for key, value in {"aliases": other_names(table, path, candidate), **facts}.items():
         if isinstance(value, list):
             held = [one for one in merged.get(key, []) if merging.key_of(one) not in map(merging.key_of, value)]
             merged[key] = [*held, *value]
@@ -129,7 +129,7 @@ def _update(table: Ledger, found: Twin, candidate: Candidate, facts: dict[str, V
     if entry.broken:
         raise ToolFault(f"The file of {candidate.name} cannot be read just now; nothing was recorded.")
     document = now(table, entry.path)
-    facts = fitted(table, document, candidate.kind, {"aliases": _other_names(table, entry.path, candidate), **facts})
+    facts = fitted(table, document, candidate.kind, {"aliases": other_names(table, entry.path, candidate), **facts})
     facts = {key: value for key, value in facts.items() if value}
     effects = []
     if entry.forgotten and by_hand(document):
@@ -150,7 +150,7 @@ def _update(table: Ledger, found: Twin, candidate: Candidate, facts: dict[str, V
     return f"Known as {entry.name}; " + ("locked by the writer, so it was proposed." if proposed else "updated.")
 
 
-def _other_names(table: Ledger, path: str, candidate: Candidate) -> list[str]:
+def other_names(table: Ledger, path: str, candidate: Candidate) -> list[str]:
     """What a known entry is also called: the new name and aliases.
 
     Not a slip of the pen, nothing in parentheses, and no longer form of a name it has, by which it is found anyway.

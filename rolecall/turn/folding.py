@@ -63,6 +63,22 @@ def fold(
     return Folded(path, stretch.covers, len(stretch.lines), why)
 
 
+def close_all(campaign: Campaign, names: list[str]) -> Folded | None:
+    """Fold every line of the Journal, made of its own words: what comes next is another stretch of the story."""
+    state = campaign.document(STATE_FILE)
+    lines = lines_of(state)
+    if not lines:
+        return None
+    found = chronicles.paths(campaign)
+    stretch = chronicles.Stretch(found[-1][0] + 1 if found else 1, lines)
+    record = Record(campaign.root, _free_folder(campaign, stretch.number))
+    record.note("begin", fold=stretch.number, covers=stretch.covers)
+    promised = {p.turn for p in promises_of(state) if p.turn}
+    path, data = chronicles.compose(stretch, chronicles.own_words(stretch), names, promised)
+    close(campaign, record, stretch, path, data)
+    return Folded(path, stretch.covers, len(lines), "")
+
+
 def close(campaign: Campaign, record: Record, stretch: chronicles.Stretch, path: str, data: bytes) -> None:
     """Write the Chronicle, read it back, and take its lines out of the Journal."""
     record.write(path, "chronicle", lambda before: data if before is None else before)

@@ -19,7 +19,7 @@ from rolecall.exchange import importing
 from rolecall.search.searcher import Search
 from rolecall.tools import families
 from rolecall.tools.toolbox import NARRATOR, Table
-from rolecall.turn import folding, rollback, soundness, telling
+from rolecall.turn import folding, ingested, rollback, soundness, telling
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,7 @@ def is_needed(campaign: Campaign) -> bool:
             lock.left_behind(root)
             or records.newest_open(root) is not None
             or rollback.pending(root) is not None
+            or ingested.pending(root) is not None
             or folding.pending(campaign) is not None
         )
     except StorageError:
@@ -56,6 +57,8 @@ def recover(campaign: Campaign, search: Search) -> list[Recovered]:
         done.append(_recover_turn(campaign, search, folder))
     if rollback.pending(campaign.root) is not None:
         done.append(Recovered(rollback.recover(campaign)))
+    if ingested.pending(campaign.root) is not None:
+        done.append(Recovered(ingested.recover(campaign)))
     proposals.finish(campaign.root)
     lock.put_right(campaign.root)
     done += [Recovered(told) for told in importing.finish(campaign.root)]
