@@ -85,6 +85,10 @@ class Chunk:
         """Its last scene."""
         return self.first + len(self.scenes) - 1
 
+    def has(self, number: object) -> bool:
+        """Whether this is the number of one of its scenes."""
+        return type(number) is int and self.first <= number <= self.last
+
     @property
     def text(self) -> str:
         """The scenes as a model reads them."""

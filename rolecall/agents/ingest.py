@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from rolecall.agents import chunks as chunks_
 from rolecall.agents import scribe, typed
 from rolecall.agents.calls import Desk, Round, read_round, saved_events
+from rolecall.agents.chatarcs import ChatArcs
 from rolecall.agents.chunks import (
     BUDGETS,
     COARSE,
@@ -32,12 +33,10 @@ from rolecall.campaign import merging, records, views
 from rolecall.campaign.documents import parse
 from rolecall.campaign.effects import Effect, edit_of
 from rolecall.campaign.folder import MACHINE_FOLDER, Campaign
-from rolecall.campaign.frontmatter import scalar
-from rolecall.campaign.journal import turn_id
 from rolecall.campaign.kinds import ENTRY_KINDS
 from rolecall.campaign.records import Call, Record
-from rolecall.campaign.text import clean_line, clean_prose, fold, slug
-from rolecall.errors import DocumentError, ModelError, RoleCallError
+from rolecall.campaign.text import clean_line, clean_prose, fold
+from rolecall.errors import ModelError, RoleCallError
 from rolecall.models.chain import Chain
 from rolecall.models.events import Stopped
 from rolecall.models.messages import Message, Request, Text, ToolCall, ToolResult
@@ -57,7 +56,7 @@ CALLS = 60  # tool calls of an answer that are looked at
 SHOWN = 14  # entries and passages that a model is shown for a chunk
 CLIP = 700  # characters of each
 LOOKED_UP = 12  # wishes of the first phase that are looked up
-LINE, SUMMARY = 240, 400  # characters of a journal line or an arc's line, of a summary
+LINE = 240  # characters of a journal line
 _ENDED = Stopped("end", "")
 FAILURES = 3  # chunks in a row on which nobody answered: the rest is told without a model
 
@@ -139,7 +138,7 @@ class Asking:
         self.campaign, self.search, self.table = campaign, search, table
         self.first, self.rounds = first, rounds
         self.found, self.notes = Found(), Notes()
-        self.arcs: dict[str, str] = {}  # folded name: path
+        self.arcs = ChatArcs(campaign, search, first)
         self.desk, self.saved, self.total, self.cast = Desk(None), {}, 0, ""
 
     def all(self, chunks: Sequence[Chunk], progress: Callable[[int, int, str], None]) -> Found:
@@ -150,18 +149,12 @@ class Asking:
         self.desk, self.total = Desk(record), len(chunks)
         speakers = dict.fromkeys(m.speaker for c in chunks for s in c.scenes for m in s.messages if m.speaker)
         self.cast = ", ".join(list(speakers)[:24])
-        self.arcs = {
-            fold(e.name): path
-            for path, e in self.search.catalogue.items()
-            if e.kind in ("arc", "quest") and not (e.secret or e.withheld)
-        }
         steps, done, failed = len(phases_of(self.rounds)) - BUDGETS[self.rounds].rounds + 1, 0, 0
         for chunk in chunks:
             if failed >= FAILURES:
                 self.found.degraded.append((f"chunks {chunk.number}-{len(chunks)}", "no model answers"))
                 break
-            well = True
-            shown, thought = "", ""
+            shown = ""
             if BUDGETS[self.rounds].asks:
                 progress(done, steps * len(chunks), f"chunk {chunk.number}: what exists")
                 shown = self._search(chunk)
@@ -173,11 +166,11 @@ class Asking:
             progress(done, steps * len(chunks), f"chunk {chunk.number}: how it is told")
             told, more, narrative = self._narrative(chunk, results)
             done += 1
-            well = facts or narrative
-            failed = 0 if well else failed + 1
+            failed = 0 if facts or narrative else failed + 1
             self._explain(chunk, before)
             self.notes.add(chunk, [*results, *told], more or thought)
         progress(done, steps * len(chunks), "")
+        self.found.arcs = self.arcs.effects
         self.found.usage = dict(self.desk.usage)
         models = list(self.desk.models.values())
         self.found.model = self.found.model or (models[0] if models else "")
@@ -328,10 +321,8 @@ class Asking:
     def _narrative(self, chunk: Chunk, results: Sequence[str]) -> tuple[list[str], str, bool]:
         """(what became of it in words, the model's reasoning, whether anybody answered)."""
         parts = [f"Recorded of this chunk: {'; '.join(results) or 'nothing'}."]
-        if self.arcs:
-            parts.append(
-                "Arcs there are: " + "; ".join(self._arc_name(path) for path in list(self.arcs.values())[-20:])
-            )
+        if self.arcs.names:
+            parts.append(f"Arcs there are: {'; '.join(self.arcs.names)}")
         try:
             answer = self._value(_layer(NARRATIVE, chunk, 1), self._request(NARRATIVE, chunk, parts))
         except (ModelError, ValueError) as error:
@@ -339,76 +330,14 @@ class Asking:
             return [], "", False
         for row in _objects(answer.get("journal")):
             number, text = row.get("scene"), clean_line(str(row.get("text", "")), LINE)
-            if _is_scene(number, chunk) and text:
+            if chunk.has(number) and text:
                 self.found.lines.setdefault(self.first + number - 1, text)
         prose = clean_prose(str(answer.get("retelling") or ""))
         if len(prose) >= 40:
             self.found.retold[self.first + chunk.last - 1] = prose
-        rows = [(self._scene(chunk, row), row) for row in _objects(answer.get("arcs"))]
-        moved = [name for scene, row in sorted(rows, key=lambda one: one[0]) if (name := self._arc(chunk, scene, row))]
+        moved = self.arcs.take(chunk, _objects(answer.get("arcs")), self.found.model)
         said = [f"arcs moved: {', '.join(moved)}"] if moved else []
         return said, str(answer.get("reasoning") or ""), True
-
-    def _arc_name(self, path: str) -> str:
-        entry = self.search.catalogue.get(path)
-        return (
-            entry.name if entry else next((e.title for e in self.found.arcs if e.path == path and e.op == "made"), path)
-        )
-
-    def _scene(self, chunk: Chunk, row: dict) -> int:
-        return row["scene"] if _is_scene(row.get("scene"), chunk) else chunk.last
-
-    def _arc(self, chunk: Chunk, scene: int, row: dict) -> str:
-        """Move an arc on, made first where there is none of that name; its name, or nothing for a row that says nothing."""
-        name = clean_line(str(row.get("arc", "")), 80).strip(" .")
-        text = clean_line(str(row.get("text", "")), LINE)
-        turn = self.first + scene - 1
-        if not text or not any(c.isalnum() for c in name):
-            return ""
-        path = self.arcs.get(fold(name))
-        why = {"phase": "ingest", "model": self.found.model, "reason": "a plot thread of the chat"}
-        if path is None:
-            path = self._free_arc(name)
-            question = clean_line(str(row.get("question", "")), LINE)
-            stakes = clean_line(str(row.get("stakes", "")), LINE)
-            self.found.arcs.append(Effect("made", path, turn, _arc_file(name, question, stakes), title=name, **why))
-            self.arcs[fold(name)] = path
-        if not self._may_move(path):
-            return ""
-        self.found.arcs.append(Effect("arc", path, turn, text, **why))
-        summary = clean_line(str(row.get("summary", "")), SUMMARY)
-        if summary:
-            covers = f"{turn_id(self.first + chunk.first - 1)}-{turn_id(self.first + chunk.last - 1)}"
-            self.found.arcs.append(Effect("summary", path, turn, f"{covers} {summary}", **why))
-        status = clean_line(str(row.get("status", "")), 40)
-        if status and fold(status) != "open":
-            self.found.arcs.append(Effect("field", path, turn, status, key="status", **why))
-        return name
-
-    def _may_move(self, path: str) -> bool:
-        """Whether an arc is not the writer's alone."""
-        entry = self.search.catalogue.get(path)
-        if entry is None:
-            return True
-        try:
-            return not self.campaign.document(path).text("locked").strip()
-        except DocumentError:
-            return False
-
-    def _free_arc(self, name: str) -> str:
-        taken = {effect.path.casefold() for effect in self.found.arcs}
-        stem, number = f"arcs/{slug(name, 'arc')}", 1
-        path = f"{stem}.md"
-        while path.casefold() in taken or self.campaign.exists(path):
-            number += 1
-            path = f"{stem}-{number}.md"
-        return path
-
-
-def _arc_file(name: str, question: str, stakes: str) -> str:
-    rows = ["---", f"name: {scalar(name)}", "kind: arc", f"question: {scalar(question or name)}"]
-    rows += [f"stakes: {scalar(stakes)}"] if stakes else []
-    return "\n".join([*rows, "status: open", "latest: ", "---", "", "## Trail", ""])
 
 
 def _in_short(call: ToolCall, result: ToolResult) -> str:
@@ -418,10 +347,6 @@ def _in_short(call: ToolCall, result: ToolResult) -> str:
 
 def _objects(given: object) -> list[dict]:
     return [row for row in given if isinstance(row, dict)][:80] if isinstance(given, list) else []
-
-
-def _is_scene(number: object, chunk: Chunk) -> bool:
-    return type(number) is int and chunk.first <= number <= chunk.last
 
 
 def _stands(name: str, text: str) -> bool:
