@@ -86,6 +86,10 @@ class _Candidate:
     def weight(self) -> float:
         return sum(_WEIGHTS[cue] * count for cue, count in self.cues.items())
 
+    def is_sure(self) -> bool:
+        """Whether it was said more than once, or as somebody's name: `a woman named Marta Finch`."""
+        return self.count > 1 or self.cues["called"] > 0
+
     def is_being(self) -> bool:
         """Whether it is somebody who is only spoken of."""
         kinds = {cue for cue in self.cues if cue not in ("she", "met", "addressed")}
@@ -304,7 +308,7 @@ def _grouped(
     heads: dict[str, list[str]] = {name: [name] for name in speakers}
     by_fold = {name.casefold(): name for name in speakers}
     fuller = [
-        n for n, c in candidates.items() if n not in people and c.count > 1 and _is_name_of(n, people, candidates)
+        n for n, c in candidates.items() if n not in people and c.is_sure() and _is_name_of(n, people, candidates)
     ]
     for name in sorted({*people, *fuller}, key=lambda n: (len(n.split()), len(n), -candidates[n].count, n)):
         if name.casefold() in by_fold:
@@ -370,5 +374,5 @@ def _is_short_for(candidate: _Candidate, speaker: str) -> bool:
 def _chief(head: str, forms: list[str], candidates: dict[str, _Candidate], speakers: list[str]) -> str:
     if head in speakers:
         return head
-    often = [form for form in forms if form in candidates and candidates[form].count > 1] or forms
+    often = [form for form in forms if form in candidates and candidates[form].is_sure()] or forms
     return max(often, key=lambda form: (len(form.split()), candidates[form].count))

@@ -60,7 +60,7 @@ class ChatArcs:
         if not path:
             path = self._free(name)
             made = _file(name, _line(row, "question", LINE), _line(row, "stakes", LINE))
-            self.effects.append(Effect("made", path, turn, made, title=name, **why))
+            self.effects.append(Effect("brought", path, turn, made, title=name, **why))
             self._paths[fold(name)], self._names[path] = path, name
         elif not self._may_move(path):
             return ""

@@ -17,6 +17,7 @@ from rolecall.campaign.text import clean_line
 LONGEST = 500  # characters of a subject
 TURN, SWIPE, UNDO, FOLD = "Rolecall-Turn", "Rolecall-Swipe", "Rolecall-Undo", "Rolecall-Fold"
 IMPORT = "Rolecall-Import"
+INGEST = "Rolecall-Ingest"
 MODELS, TOKENS = "Rolecall-Models", "Rolecall-Tokens"
 INTERRUPTED = "What an interrupted command wrote"
 _TRAILER = re.compile(r"Rolecall-[A-Z][a-z]+: .+")
@@ -50,6 +51,12 @@ def of_fold(covers: str, path: str) -> str:
 def of_import(title: str, folder: str, *, back: bool = False) -> str:
     """The message for an import, or for one that was taken back."""
     return composed(f"{'Take back' if back else 'Import'} {clean_line(title, 200)}", [(IMPORT, folder)])
+
+
+def of_ingest(name: str, turns: str = "") -> str:
+    """The message for a chat that was brought in as these turns, or, without any, taken back."""
+    name = clean_line(name, 120)
+    return composed(f"Ingest {name} as {turns}" if turns else f"Undo the ingest of {name}", [(INGEST, turns)])
 
 
 def of_hand(paths: Sequence[str], before: str) -> str:

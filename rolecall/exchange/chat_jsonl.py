@@ -12,6 +12,7 @@ from rolecall.exchange.chat import PLAYER, STORY, Chat, Gathered
 from rolecall.exchange.chat_dates import read_date
 
 FORMAT = "SillyTavern chat"
+LONGEST_LINE = 8 * 1024 * 1024  # characters; what is longer is no message
 _NOTICES = {
     "help", "welcome", "empty", "generic", "slash_commands", "formatting", "hotkeys", "macros", "welcome_prompt",
     "assistant_note", "assistant_message", "group_generate", "comment",
@@ -20,7 +21,7 @@ _NOTICES = {
 
 def is_chat(data: str) -> bool:
     """Whether one of the first lines is a message or the header of a SillyTavern chat."""
-    for line in data[:200_000].split("\n")[:20]:
+    for line in data.split("\n", 20)[:20]:
         given = _object(line)
         if given and ("mes" in given or "chat_metadata" in given or {"user_name", "character_name"} <= set(given)):
             return True
@@ -91,6 +92,8 @@ def _title(head: dict) -> str:
 
 
 def _object(line: str) -> dict | None:
+    if len(line) > LONGEST_LINE:
+        return None
     try:
         given = json.loads(line.strip().strip("\0\ufeff"))
     except (ValueError, RecursionError):

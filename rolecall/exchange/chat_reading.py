@@ -50,7 +50,7 @@ def _decoded(data: bytes) -> str:
         ):
             raise ExchangeError("this is no text", remedy="a card or lorebook is brought in by `rolecall import`")
         text = data.decode("utf-8-sig", "replace")
-    if not text.strip():
+    if not text.strip(" \t\r\n\ufeff"):
         raise ExchangeError("the file is empty", remedy="name a file with a chat in it")
     return text
 

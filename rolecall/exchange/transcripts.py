@@ -51,19 +51,16 @@ def labelled(text: str, names: set[str]) -> Iterator[tuple[str, str]]:
 
 
 def _speakers(body: str) -> set[str]:
-    """The names that begin lines: several times, or at least once beside others who make up most of the text."""
+    """The names that begin lines: each that does so often; one that does it once only where most lines have a name."""
     found: Counter[str] = Counter()
+    filled = 0
     for line in body.split("\n"):
+        filled += bool(line.strip())
         match = _LABEL.match(line)
         if match and (name := _name(match)):
             found[name] += 1
     often = {name for name, count in found.items() if count > 1}
-    if len(often) > 1 or (often and len(found) > 1):
-        total = sum(found[name] for name in often)
-        return set(found) if total * 4 >= 3 * found.total() else often
-    return (
-        set(found) if len(found) > 1 and found.total() * 2 >= sum(1 for x in body.split("\n") if x.strip()) else often
-    )
+    return set(found) if len(found) > 1 and found.total() * 5 >= filled * 3 else often
 
 
 def _name(match: re.Match[str]) -> str:

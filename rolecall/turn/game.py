@@ -131,7 +131,10 @@ class Game:
         self.settle()
         with self._writing(listener) as (campaign, search):
             chain = self._sidecar(campaign) if wish.model else None
-            return ingesting.bring_in(campaign, search, chain, reading, wish, listener.note, progress)
+            done = ingesting.bring_in(campaign, search, chain, reading, wish, listener.note, progress)
+            turns = f"{turn_id(done.first)}-{turn_id(done.last)}"
+            self._commit(lambda: commitlines.of_ingest(reading.name, turns), listener)
+            return done
 
     def estimate(self, reading: ingesting.Reading, wish: ingesting.Wish) -> tuple[ingesting.Estimate, Chain | None]:
         """What bringing a chat in would ask of which chain. Nothing is written, no model is asked."""
@@ -143,7 +146,9 @@ class Game:
         """Take the chat that was brought in last back: (its file's name, what stays because you changed it)."""
         self.settle()
         with self._writing(listener) as (campaign, _):
-            return ingested.take_back(campaign)
+            name, clashes = ingested.take_back(campaign)
+            self._commit(lambda: commitlines.of_ingest(name), listener)
+            return name, clashes
 
     def _sidecar(self, campaign: Campaign) -> Chain | None:
         """The sidecar's chain; None where no model is configured, which is no fault of who only brings a chat in."""
