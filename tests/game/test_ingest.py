@@ -108,7 +108,7 @@ def test_what_the_campaign_knows_gains_lines_and_is_not_made_twice_and_what_is_l
     assert "A town.\n\n## History\n\n- T0001 " in (campaign / "locations/greywater.md").read_text("utf-8")
     assert (campaign / "characters/old-marta.md").read_text("utf-8").endswith("---\nMine.\n")
     assert not (campaign / "characters/marta-finch.md").exists()
-    assert "Marta: Is named 6 times" in rolecall("-C", campaign, "proposals").out
+    assert "Is named 7 times" in rolecall("-C", campaign, "proposals").out
     assert rolecall("-C", campaign, "proposals", "accept", "1").code == 0
     assert "- T0001 Marta was born in this mill." in (campaign / "characters/old-marta.md").read_text("utf-8")
 
