@@ -98,9 +98,7 @@ def phases_of(rounds: str) -> list[tuple[str, int]]:
     return [*asked, *((FACTS, number) for number in range(1, budget.rounds + 1)), (NARRATIVE, 1)]
 
 
-def estimate(
-    campaign: Campaign, search: Search, chain: Chain, chunks: Sequence[Chunk], rounds: str, sha256: str
-) -> Estimate:
+def estimate(campaign: Campaign, chain: Chain, chunks: Sequence[Chunk], rounds: str) -> Estimate:
     """Chunks, calls and tokens, before anything is asked. Tokens are estimated as for any prompt, and corrected."""
     saved = _saved(campaign, folder_of(chunks, rounds))
     calls = prompt = out = paid = 0
@@ -130,7 +128,7 @@ class Asking:
     """A chat being gone through with a model. `table` gathers the effects on entries, of the whole chat as of one turn."""
 
     def __init__(
-        self, campaign: Campaign, search: Search, chain: Chain, table: Ledger, first: int, sha256: str, rounds: str
+        self, campaign: Campaign, search: Search, chain: Chain, table: Ledger, first: int, rounds: str
     ) -> None:
         limits = chain.limits
         patient = Limits(max(limits.first, SECONDS), max(limits.between, SECONDS), max(limits.total, 2 * SECONDS))

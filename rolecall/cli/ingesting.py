@@ -90,7 +90,7 @@ def ingest_command(
         _dry_run(game, reading, wish, price, as_json)
         return
     with _progress() as progress:
-        done = game.ingest(reading, wish, Listener(note=note), progress)
+        done = ingesting.take(game, reading, wish, Listener(note=note), progress)
     if as_json:
         say_json(done.to_json())
     else:
@@ -98,9 +98,10 @@ def ingest_command(
 
 
 def _undo(ctx: click.Context, game: Game, as_json: bool) -> None:
+    from rolecall.turn import ingesting
     from rolecall.turn.lifecycle import Listener
 
-    name, clashes = game.take_back_ingest(Listener(note=note))
+    name, clashes = ingesting.take_back(game, Listener(note=note))
     if as_json:
         say_json({"file": name, "clashes": clashes})
     else:
@@ -111,8 +112,9 @@ def _undo(ctx: click.Context, game: Game, as_json: bool) -> None:
 
 
 def _dry_run(game: Game, reading: Reading, wish: Wish, price: tuple[float, float] | None, as_json: bool) -> None:
-    found, chain = game.estimate(reading, wish)
-    profile = chain.profile() if chain else None
+    from rolecall.turn import ingesting
+
+    found, profile = ingesting.estimate(game, reading, wish)
     free = profile is None or profile.free or not found.calls
     cost = 0.0 if free else (found.prompt * price[0] + found.out * price[1]) / 1e6 if price else None
     chat = reading.chat

@@ -3,33 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from rolecall.campaign.text import clean_line, slug
+from rolecall.campaign.text import clean_line
 from rolecall.exchange.chat import Chat
+from rolecall.exchange.planning import safe_name
 
-FOLDER = "imports"
-RECEIPT = "receipt.md"
 LISTED = 500  # rows of one list
-
-
-def free_folder(title: str, taken: Callable[[str], bool]) -> str:
-    """The folder below `imports/` for one chat."""
-    stem = f"{FOLDER}/{slug(title, 'chat')}"
-    path, number = stem, 1
-    while taken(path):
-        number += 1
-        path = f"{stem}-{number}"
-    return path
-
-
-def safe_name(name: str) -> str:
-    """A file's name as it may stand in `imports/`: its own where that is harmless, else a slug with the same ending."""
-    plain = name.isprintable() and not name.startswith((".", "#", "~")) and not set(name) & set('/\\:*?"<>|')
-    if plain and len(name.encode("utf-8", "replace")) <= 120 and not name.endswith((" ", ".", "~")) and name != RECEIPT:
-        return name
-    stem, _, ending = name.rpartition(".")
-    return f"{slug(stem or name, 'original')}.{slug(ending, 'bin')[:12]}"
 
 
 def receipt(file: str, chat: Chat, made: dict, cast: Sequence[str]) -> str:

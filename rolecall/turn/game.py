@@ -25,7 +25,7 @@ from rolecall.errors import ModelSettings, RoleCallError, TurnError
 from rolecall.models.chain import Chain, Models
 from rolecall.models.roles import chains_for
 from rolecall.search.searcher import Search
-from rolecall.turn import folding, ingested, ingesting, recovery, rollback, telling
+from rolecall.turn import folding, recovery, rollback, telling
 from rolecall.turn.lifecycle import Listener, Turn, next_turn, uninterrupted
 from rolecall.turn.result import Degraded, Result
 
@@ -123,41 +123,6 @@ class Game:
                 done.append(rollback.undo(campaign, number))
                 self.commit(lambda said=message: said, listener)
             return done
-
-    def ingest(
-        self, reading: ingesting.Reading, wish: ingesting.Wish, listener: Listener, progress: ingesting.Progress
-    ) -> ingesting.Ingested:
-        """Bring a chat in, with the sidecar's model where there is one (and `wish.model` says so)."""
-        self.settle()
-        with self._writing(listener) as (campaign, search):
-            chain = self._sidecar(campaign) if wish.model else None
-            done = ingesting.bring_in(campaign, search, chain, reading, wish, listener.note, progress)
-            turns = f"{turn_id(done.first)}-{turn_id(done.last)}"
-            self._commit(lambda: commitlines.of_ingest(reading.name, turns), listener)
-            return done
-
-    def estimate(self, reading: ingesting.Reading, wish: ingesting.Wish) -> tuple[ingesting.Estimate, Chain | None]:
-        """What bringing a chat in would ask of which chain. Nothing is written, no model is asked."""
-        campaign = self.campaign()
-        chain = self._sidecar(campaign) if wish.model else None
-        return ingesting.estimate(campaign, self.search(campaign), chain, reading, wish), chain
-
-    def take_back_ingest(self, listener: Listener) -> tuple[str, list[str]]:
-        """Take the chat that was brought in last back: (its file's name, what stays because you changed it)."""
-        self.settle()
-        with self._writing(listener) as (campaign, _):
-            name, clashes = ingested.take_back(campaign)
-            self._commit(lambda: commitlines.of_ingest(name), listener)
-            return name, clashes
-
-    def _sidecar(self, campaign: Campaign) -> Chain | None:
-        """The sidecar's chain; None where no model is configured, which is no fault of who only brings a chat in."""
-        try:
-            return self.chains(campaign)["sidecar"]
-        except ModelSettings:
-            if self.models or campaign.settings.models:
-                raise
-            return None
 
     @contextmanager
     def writing(self, listener: Listener) -> Iterator[tuple[Campaign, Search]]:

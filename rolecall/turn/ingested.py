@@ -19,7 +19,6 @@ from rolecall.campaign.kinds import STATE_FILE
 from rolecall.campaign.records import Record
 from rolecall.campaign.reversal import taken_back
 from rolecall.errors import Conflict, DocumentError, StorageError, TurnError
-from rolecall.exchange.chat_receipt import safe_name
 from rolecall.turn.lifecycle import next_turn, uninterrupted
 
 MARK = f"{MACHINE_FOLDER}/ingest.json"
@@ -63,6 +62,8 @@ def write(
     note: Callable[[str], None],
 ) -> None:
     """Note the plan, keep the original, and make the plan happen."""
+    from rolecall.exchange.planning import safe_name  # what plans is loaded only where there is a plan
+
     root = campaign.root
     place = root / records.EDITS
     names = [p.name for p in place.iterdir()] if place.is_dir() else []
@@ -185,6 +186,9 @@ def _unwind(campaign: Campaign, folder: str, begun: dict) -> list[str]:
         clashes += _revert(root, record, folder, writes[number], number)
     if files.exists(root, begun["original"]):
         files.remove(root, begun["original"])
+    made = {write["path"] for write in writes if write.get("made")} | {begun["original"]}
+    for place in sorted({path.rpartition("/")[0] for path in made} - {""}, key=len, reverse=True):
+        files.remove_empty(root, place)
     records.set_aside(root, folder, "undone")
     return clashes
 

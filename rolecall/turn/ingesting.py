@@ -17,24 +17,26 @@ from pathlib import Path
 from rolecall.agents import castentries, ingest, typed
 from rolecall.agents.cast import Cast, Said, cast_of
 from rolecall.agents.castwords import journal_line, names_pattern, words_of
-from rolecall.agents.ingest import Chunk, Found
-from rolecall.campaign import chronicles, files, journal, story
+from rolecall.agents.ingest import Found
+from rolecall.campaign import chronicles, commitlines, files, journal, story
 from rolecall.campaign.activity import Feed
 from rolecall.campaign.effects import Effect
 from rolecall.campaign.folder import Campaign
 from rolecall.campaign.journal import Line, turn_id
 from rolecall.campaign.kinds import STATE_FILE
-from rolecall.errors import ExchangeError, StorageError
-from rolecall.exchange import chat_receipt, chat_story
+from rolecall.errors import ExchangeError, ModelSettings, StorageError
+from rolecall.exchange import chat_receipt, chat_story, planning
 from rolecall.exchange.chat import Chat
 from rolecall.exchange.chat_reading import MAX_FILE, read_chat
 from rolecall.exchange.chat_story import Chapter, Scene
 from rolecall.models.chain import Chain
+from rolecall.models.provider import Profile
 from rolecall.models.usage import Usage
 from rolecall.search.searcher import Search
 from rolecall.tools.ledger import Ledger
 from rolecall.turn import folding, ingested, telling
-from rolecall.turn.lifecycle import next_turn
+from rolecall.turn.game import Game
+from rolecall.turn.lifecycle import Listener, next_turn
 
 PHASE = "ingest"
 FILLED = 0.8  # of the Journal's fold line: how full a stretch is when it becomes a Chronicle
@@ -131,20 +133,45 @@ def _bytes(path: Path) -> bytes:
         raise files.refused(error, path) from None
 
 
-# -- what it would cost
+# -- into a campaign that is played
 
 
-def chunks_of(reading: Reading, rounds: str) -> tuple[Chunk, ...]:
-    """The chunks a model would be asked about."""
-    return ingest.chunks_of(reading.scenes, rounds)
+def take(game: Game, reading: Reading, wish: Wish, listener: Listener, progress: Progress) -> Ingested:
+    """Bring a chat in, with the sidecar's model where there is one and the wish does not say otherwise."""
+    with game.writing(listener) as (campaign, search):
+        chain = _sidecar(game, campaign) if wish.model else None
+        done = bring_in(campaign, search, chain, reading, wish, listener.note, progress)
+        turns = f"{turn_id(done.first)}-{turn_id(done.last)}"
+        game.commit(lambda: commitlines.of_ingest(reading.name, turns), listener)
+        return done
 
 
-def estimate(campaign: Campaign, search: Search, chain: Chain | None, reading: Reading, wish: Wish) -> ingest.Estimate:
-    """Chunks, calls and tokens with this chain; all nothing without a model."""
-    chain = typed.helpers_of(chain)
+def take_back(game: Game, listener: Listener) -> tuple[str, list[str]]:
+    """Take the chat that was brought in last back: (its file's name, what stays because you changed it)."""
+    with game.writing(listener) as (campaign, _):
+        name, clashes = ingested.take_back(campaign)
+        game.commit(lambda: commitlines.of_ingest(name), listener)
+        return name, clashes
+
+
+def estimate(game: Game, reading: Reading, wish: Wish) -> tuple[ingest.Estimate, Profile | None]:
+    """What bringing a chat in would ask, and of whom; nothing of nobody without a model. No model is asked."""
+    campaign = game.campaign()
+    chain = typed.helpers_of(_sidecar(game, campaign) if wish.model else None)
     if chain is None:
-        return ingest.Estimate(0, 0, 0, 0, 0)
-    return ingest.estimate(campaign, search, chain, chunks_of(reading, wish.rounds), wish.rounds, reading.sha256)
+        return ingest.Estimate(0, 0, 0, 0, 0), None
+    chunks = ingest.chunks_of(reading.scenes, wish.rounds)
+    return ingest.estimate(campaign, chain, chunks, wish.rounds), chain.profile()
+
+
+def _sidecar(game: Game, campaign: Campaign) -> Chain | None:
+    """The sidecar's chain; None where no model is configured, which is no fault of who only brings a chat in."""
+    try:
+        return game.chains(campaign)["sidecar"]
+    except ModelSettings:
+        if game.models or campaign.settings.models:
+            raise
+        return None
 
 
 # -- bringing it in
@@ -181,7 +208,7 @@ def bring_in(
     found = Found()
     chain = typed.helpers_of(chain)
     if chain is not None:
-        asked = ingest.Asking(campaign, search, chain, table, first, reading.sha256, wish.rounds)
+        asked = ingest.Asking(campaign, search, chain, table, first, wish.rounds)
         found = asked.all(ingest.chunks_of(reading.scenes, wish.rounds), progress)
         for layer, why in found.degraded:
             note(f"{layer}: {why} → told without a model")
@@ -193,9 +220,7 @@ def bring_in(
     result = _result(reading, story_, effects, faults, before, found)
     receipt = chat_receipt.receipt(reading.name, reading.chat, result.to_json(), [c.name for c in cast.beings])
     folder = result.folder
-    effects.append(
-        Effect("brought", f"{folder}/{chat_receipt.RECEIPT}", first, receipt, reason="the receipt", phase=PHASE)
-    )
+    effects.append(Effect("brought", f"{folder}/{planning.RECEIPT}", first, receipt, reason="the receipt", phase=PHASE))
     ingested.write(campaign, effects, folder, reading.name, reading.data, reading.sha256, first, note)
     ms = round((time.monotonic() - begun) * 1000)
     Feed(campaign.root).note(
@@ -302,7 +327,7 @@ def _result(
     if before is not None:
         notes.append(f"The Journal's {before.lines} lines before it were closed into {before.path}.")
     root = story_.campaign.root
-    folder = chat_receipt.free_folder(reading.title, lambda path: _is_taken(root / path))
+    folder = planning.free_folder(reading.title, lambda path: _is_taken(root / path))
     arcs = [e.path for e in found.arcs if e.op == "brought"]
     known = {e.path for e in effects if e.op not in ("brought", "journal", "proposal")} - set(made) - set(arcs)
     return Ingested(

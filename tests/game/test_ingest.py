@@ -216,7 +216,7 @@ def test_cut_off_at_any_write_the_next_command_finishes_it_or_leaves_nothing(
     rolecall("-C", campaign, "ingest", chat, "--no-model")
     whole = chats.files(campaign)
     rolecall("-C", campaign, "ingest", "--undo")
-    assert chats.files(campaign) == untouched
+    assert chats.files(campaign) == untouched and not (campaign / "imports").exists()
     with monkeypatch.context() as dying:
         dying.setattr(files, "fs", _Dies(calls))
         rolecall("-C", campaign, "ingest", chat, "--no-model")
