@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from rolecall.cli.shared import game_of, json_option, note, root_of, say, say_json, wait_option
+from rolecall.cli.shared import Bar, game_of, json_option, note, root_of, say, say_json, wait_option
 
 
 @click.command("import")
@@ -38,7 +38,9 @@ def import_command(
     done, failed = [], []
     for name in names:
         try:
-            done.append(intake.take(game, Path(name), Listener(note=note), dry=dry, again=again))
+            with Bar("Importing") as bar:
+                taken = intake.take(game, Path(name), Listener(note=note), dry=dry, again=again, progress=bar.show)
+            done.append(taken)
         except RoleCallError as error:
             if len(names) == 1:
                 raise

@@ -11,7 +11,8 @@ import hashlib
 import json
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,6 +29,7 @@ MAP = "entries.json"
 RECEIPT = "receipt.md"
 
 MAX_MADE = 24 * 1024 * 1024  # bytes of all files that one import makes
+Progress = Callable[[int, int], None]
 _RECORD = re.compile(r"import-([0-9]{4,})")
 
 
@@ -55,7 +57,7 @@ def known(root: Path) -> dict[str, str]:
     return found
 
 
-def make(root: Path, plan: Plan) -> str:
+def make(root: Path, plan: Plan, progress: Progress = lambda done, total: None) -> str:
     """Make everything that is planned; the receipt's path. ExchangeError, with nothing made, when it is too much."""
     from rolecall.exchange import receipt  # all that makes a plan is loaded only where there is one
 
@@ -71,12 +73,14 @@ def make(root: Path, plan: Plan) -> str:
     originals = [[path, files.sha256(data)] for path, data in plan.originals]
     at = time.strftime("%Y-%m-%dT%H:%M:%S")
     record.note("begin", **{"import": plan.folder}, files=originals, at=at)
-    for path, data in plan.originals:
+    total = len(plan.originals) + len(writes)
+    for number, (path, data) in enumerate(plan.originals, 1):
         files.create(root, path, data)
+        progress(number, total)
     reason = f"imported from {plan.parcel.format}"
     lines = [_line(path, data, reason, source) for path, data, source in writes]
     files.append(root, f"{record.folder}/record.jsonl", b"".join(lines), own_line=True)
-    _put(root, record)
+    _put(root, record, lambda done: progress(len(plan.originals) + done, total))
     return told
 
 
@@ -126,14 +130,13 @@ def _undo(root: Path, folder: str, begin: dict) -> Undone:
     return Undone(begin["import"], tuple(removed), tuple(kept))
 
 
-def _put(root: Path, record: records.Record) -> None:
+def _put(root: Path, record: records.Record, progress: Callable[[int], None] = lambda done: None) -> None:
     """Create every file of a record that is not there; one that somebody made meanwhile stays as it is."""
-    for line in records.writes(root, record.folder):
+    for number, line in enumerate(records.writes(root, record.folder), 1):
         if not files.exists(root, line["path"]):
-            try:
+            with suppress(Conflict):
                 files.create(root, line["path"], unpacked(line["new"]))
-            except Conflict:
-                continue
+        progress(number)
     record.note("closed")
 
 

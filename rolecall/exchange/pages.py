@@ -70,7 +70,7 @@ def of_entry(entry: Entry, number: int, lonely: set[str], pinned: bool, taken: s
     """The page of a lorebook's entry. `lonely` are the keys that no other entry has, `taken` names that others bear."""
     name = title_of(entry, number)
     kind = sorting.kind_of(name, entry.text, entry.folder)
-    aliases, keys, patterns, left = _keys(entry, name, lonely, taken)
+    aliases, keys, patterns, left = keys_of(entry, name, lonely, taken)
     fields: dict[str, str | list[str]] = {"name": name, "kind": kind}
     fields |= {key: value for key, value in (("aliases", aliases), ("keys", keys), ("keys_regex", patterns)) if value}
     if entry.logic:
@@ -105,7 +105,7 @@ def of_card(card: Card, taken: set[str]) -> Page:
         )
         parts.append(f"## Attributes\n\n{told}")
     for field, heading in SECTIONS:
-        if text := body_of(_joined(getattr(card, field))):
+        if text := body_of(joined(getattr(card, field))):
             parts.append(f"## {heading}\n\n{text}")
     body = "\n\n".join(part.strip("\n") for part in parts)
     texts = (card.name, card.description, card.personality, card.scenario, card.first_message, *card.greetings)
@@ -131,7 +131,7 @@ def macros(text: str) -> int:
     return len(_MACRO.findall(text))
 
 
-def _keys(entry: Entry, name: str, lonely: set[str], taken: set[str]) -> tuple[list[str], list[str], list[str], int]:
+def keys_of(entry: Entry, name: str, lonely: set[str], taken: set[str]) -> tuple[list[str], list[str], list[str], int]:
     """(aliases, keys, regular expressions, how many are too many or too long) of an entry."""
     aliases: list[str] = []
     keys: list[str] = []
@@ -159,7 +159,7 @@ def _keys(entry: Entry, name: str, lonely: set[str], taken: set[str]) -> tuple[l
     return aliases, keys, patterns, left
 
 
-def _joined(value: str | tuple[str, ...]) -> str:
+def joined(value: str | tuple[str, ...]) -> str:
     """One text; several with a rule between them."""
     return value if isinstance(value, str) else "\n\n***\n\n".join(one.strip() for one in value)
 

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from rolecall.campaign.files import sha256
 from rolecall.campaign.kinds import ENTRY_KINDS
 from rolecall.campaign.text import fold, slug
 from rolecall.exchange import pages, sorting
@@ -48,7 +49,7 @@ class Plan:
     made: tuple[Made, ...]
     refused: tuple[Refused, ...]
     unpinned: tuple[str, ...] = ()
-    sha256: str = ""
+    sum: str = ""
 
     @property
     def map(self) -> bytes:
@@ -58,7 +59,7 @@ class Plan:
             "format": self.parcel.format,
             "title": self.parcel.title,
             "original": [path.removeprefix(f"{self.folder}/") for path, _ in self.originals],
-            "sha256": self.sha256,
+            "sha256": self.sum,
             "made": rows,
             "set_aside": [{"at": one.at, "name": one.name, "why": one.why} for one in self.refused],
         }
@@ -70,7 +71,6 @@ def plan(
     parcel: Parcel,
     file_name: str,
     data: bytes,
-    sha256: str,
     *,
     taken: Callable[[str], bool],
     names: Iterable[str],
@@ -96,7 +96,9 @@ def plan(
         path = free.place(f"{ENTRY_KINDS[page.kind].folder}/{slug(page.name, page.kind)}")
         said = f"{original}, {page.at}" if page.at else original
         made.append(Made(path, page, page.data(path, said), source, twin(page)))
-    return Plan(parcel, file_name, folder, ((original, data),), tuple(made), parcel.set_aside, tuple(unpinned), sha256)
+    return Plan(
+        parcel, file_name, folder, ((original, data),), tuple(made), parcel.set_aside, tuple(unpinned), sha256(data)
+    )
 
 
 def free_folder(title: str, taken: Callable[[str], bool]) -> str:
@@ -155,6 +157,8 @@ def _pinned(entries: list[Entry]) -> tuple[set[str], list[str]]:
 def _row(made: Made) -> dict:
     source = made.source
     row: dict[str, object] = {"at": made.page.at, "path": made.path, "name": made.page.name, "kind": made.page.kind}
+    row["sha256"] = sha256(made.data)
+    row["pinned"] = "pinned" in made.page.fields
     if isinstance(source, Entry):
         row["keys"] = list(source.keys)
         row["secondary_keys"] = list(source.secondary)

@@ -51,14 +51,22 @@ class Taken:
         return {**receipt.to_json(self.plan, dry=not self.receipt), "receipt": self.receipt}
 
 
-def take(game: Game, place: Path, listener: Listener, *, dry: bool = False, again: bool = False) -> Taken:
+def take(
+    game: Game,
+    place: Path,
+    listener: Listener,
+    *,
+    dry: bool = False,
+    again: bool = False,
+    progress: importing.Progress = lambda done, total: None,
+) -> Taken:
     """Import a file or a folder; with `dry` only plan it. ExchangeError, with nothing touched, when it cannot be taken."""
     held = _read(game, place)
     if dry:
         return Taken(_plan(game, held, place, again))
     with game.writing(listener):
         plan = _plan(game, held, place, again)
-        told = importing.make(game.root, plan)
+        told = importing.make(game.root, plan, progress)
         game.commit(lambda: commitlines.of_import(plan.parcel.title, plan.folder), listener)
         return Taken(plan, told)
 
@@ -108,7 +116,7 @@ def _plan(game: Game, held: notes.Notes | tuple, place: Path, again: bool) -> pl
     data, parcel = held
     names = [name for entry in search.catalogue.values() for name in (entry.name, *entry.aliases)]
     twins = _twins(search, many=parcel.count > MANY)
-    return planning.plan(parcel, place.name, data, sha, taken=taken, names=names, twin=twins)
+    return planning.plan(parcel, place.name, data, taken=taken, names=names, twin=twins)
 
 
 def _taken(root: Path, names: list[str]):  # -> Callable[[str], bool]

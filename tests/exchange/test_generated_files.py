@@ -42,7 +42,7 @@ entries = st.fixed_dictionaries(
 def plan_of(value: object, name: str = "book.json") -> planning.Plan:
     data = value if isinstance(value, bytes) else json.dumps(value).encode()
     parcel = formats.parcel(data, Path(name))
-    return planning.plan(parcel, name, data, "0" * 64, taken=lambda _: False, names=())
+    return planning.plan(parcel, name, data, taken=lambda _: False, names=())
 
 
 @bounded
