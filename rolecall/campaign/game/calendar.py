@@ -28,8 +28,8 @@ _DAY = re.compile(
     re.I,
 )
 _ISO = re.compile(r"(?<![\w/.-])(?P<year>[0-9]{1,6})-(?P<month>[0-9]{1,2})-(?P<day>[0-9]{1,2})(?![\w/]|-[\d])")
-_LENGTH = re.compile(r"(.*\S)[\s:=]+([0-9]{1,3})(?:\s*days?)?|([0-9]{1,3})\s+(.*\S)")
-_SEASON = re.compile(r"(.*\S)\s+(?:from|begins?|ab|:|=|->)\s+(.*\S)", re.I)
+_LENGTH = re.compile(r"(.*[^\s:=])[\s:=]+([0-9]{1,3})(?:\s*days?)?|([0-9]{1,3})\s+(.*\S)")
+_SEASON = re.compile(r"(.*[^\s:=>-])(?:\s+(?:from|begins?|ab)\s|\s*(?:[:=]|->))\s*(.*\S)", re.I)
 SURE_DAYS = 28  # days that a month of unknown length certainly is taken to have
 
 

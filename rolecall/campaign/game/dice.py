@@ -60,9 +60,14 @@ class Tray:
 
     def roll(self, expression: str) -> Roll:
         """The next roll of that expression; raises NoDice."""
-        number = 1 + sum(one.expression == _shown(expression) for one in self.rolled)
+        number = 1 + sum(_key(one.expression) == _key(expression) for one in self.rolled)
         self.rolled.append(roll(expression, self.seed, number))
         return self.rolled[-1]
+
+
+def _key(expression: str) -> str:
+    """What two spellings of one expression have in common."""
+    return "".join(_shown(expression).split())
 
 
 def _shown(expression: str) -> str:
@@ -77,7 +82,7 @@ def roll(expression: str, seed: str, number: int = 1) -> Roll:
     tokens = _tokens(expression)
     shown = _shown(expression)
     thrown: list[Die] = []
-    draw = random.Random(f"{seed}/{number}/{shown}")
+    draw = random.Random(f"{seed}/{number}/{_key(expression)}")
     reader = _Reader(tokens, partial(_throw, draw), thrown)
     total, words = reader.sum(0)
     if reader.at != len(tokens):

@@ -151,15 +151,14 @@ def _remark(data: bytes, effect: Effect) -> bytes:
     document = documents.parse(data, effect.path)
     said = f"  ({' '.join(effect.text.split())})"
     lines = journal.lines_of(document)
-    mine = [line for line in lines if line.turn == effect.turn]
-    if any(said in line.raw.split("\n") for line in mine):
+    line = next((one for one in reversed(lines) if one.turn == effect.turn), lines[-1] if lines else None)
+    if said in (line.raw.split("\n") if line else document.lines(journal.HEADING)):
         return data
-    if not mine:
+    if line is None:
         return documents.append_to_section(data, effect.path, journal.HEADING, said, create=2)
-    at = mine[-1].end
-    head = b"" if data[:at].endswith(b"\n") else document.newline.encode()
-    end = document.newline if not head else ""
-    return data[:at] + head + (said + end).encode() + data[at:]
+    head = "" if data[: line.end].endswith(b"\n") else document.newline
+    text = head + said + ("" if head else document.newline)
+    return data[: line.end] + text.encode() + data[line.end :]
 
 
 def _made(data: bytes, effect: Effect) -> bytes:

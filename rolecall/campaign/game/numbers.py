@@ -39,7 +39,7 @@ def read(text: str) -> Number | None:
         return None
     number = found[0]
     rest = text[: number.start()] + text[number.end() :]
-    if _DIGIT.search(rest) or any(len(part or "") > DIGITS + 1 for part in number.groups()):
+    if _DIGIT.search(rest) or any(len((part or "").lstrip("+-")) > DIGITS for part in number.groups()):
         return None
     bound = int(number[2]) if number[2] else None
     return Number(text, int(number[1]), bound, number.start(1), number.end(1))
