@@ -8,6 +8,8 @@ there before the turn.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -32,8 +34,11 @@ class Reversal:
     clashes: tuple[Clash, ...] = ()
 
 
-def taken_back(current: bytes | None, write: dict, after: bytes | None) -> Reversal:
-    """`current` without what `write` (a line of a record) did. `after` is the file as the write left it, where it is kept."""
+def taken_back(current: bytes | None, write: dict, after: bytes | None, later: Collection[bytes] = ()) -> Reversal:
+    """`current` without what `write` (a line of a record) did. `after` is the file as the write left it, where it is kept.
+
+    `later` are the lines later turns wrote in this file: a number that one of them counted on from is counted back.
+    """
     if current is None:
         return Reversal(None)  # the writer removed the file; there is nothing to take out of it
     if after is not None and current != after and _unix(current) == _unix(after):
@@ -57,8 +62,78 @@ def taken_back(current: bytes | None, write: dict, after: bytes | None) -> Rever
     if result.clashes or after is None:
         with suppress(DocumentError):
             meant = _by_meaning(current, write, after)
+            if meant is None and after is not None:
+                meant = _hunk_by_hunk(current, records.unsplice(after, write), after)
+            if meant is None:
+                meant = _counted_back(current, write, after, later)
             return result if meant is None else Reversal(meant)
     return result
+
+
+def _hunk_by_hunk(current: bytes, before: bytes, after: bytes) -> bytes | None:
+    """The write taken out piece by piece, where each piece still stands as it was put; None where one does not.
+
+    A write that changes a field and adds a line further down is two pieces: what somebody changed right beside one of
+    them is no conflict with it.
+    """
+    import difflib
+
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    pieces = [
+        code for code in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes() if code[0] != "equal"
+    ]
+    for _, a, b, c, d in reversed(pieces):
+        put, was = b"".join(new[c:d]), b"".join(old[a:b])
+        places = _places(current, put) if put.strip() else []
+        if len(places) != 1:
+            return None
+        current = current[: places[0]] + was + current[places[0] + len(put) :]
+    return current if pieces else None
+
+
+_NUMBER = re.compile(rb"(?<![\w.,])-?[0-9]{1,9}(?![\w]|[.,][0-9])")
+_COUNTED = ("value", "row", "item")
+_NO_COUNT = (b"date", b"time")  # days and hours are not counted back digit by digit
+
+
+def _counted_back(current: bytes, write: dict, after: bytes | None, later: Collection[bytes]) -> bytes | None:
+    """A number that later turns went on counting, without what this write added to it; None where somebody else set it."""
+    if write["op"] not in _COUNTED or not later:
+        return None
+    old, new, _ = _whole_lines(write, after)
+    pair = _one_number(old.splitlines()[:1], new.splitlines()[:1])
+    if pair is None or new.lstrip().startswith(_NO_COUNT):
+        return None
+    at, was, put = pair
+    lines = current.splitlines(keepends=True)
+    frame = _frame(new.splitlines()[0], at)
+    found = [n for n, line in enumerate(lines) if _frame(line.rstrip(b"\r\n"), at) == frame]
+    if len(found) != 1 or lines[found[0]].rstrip(b"\r\n") not in later:
+        return None
+    line = lines[found[0]]
+    now = list(_NUMBER.finditer(line))[at]
+    most = re.match(rb"\s*(?:/|of)\s*([0-9]{1,9})", line[now.end() :])
+    value = int(now[0]) + was - put
+    value = max(min(value, int(most[1])) if most else value, min(was, put, int(now[0]), 0))
+    lines[found[0]] = line[: now.start()] + str(value).encode() + line[now.end() :]
+    return b"".join(lines)
+
+
+def _one_number(old: list[bytes], new: list[bytes]) -> tuple[int, int, int] | None:
+    """(which number of the line, what it was, what it became) where two lines differ in just one number."""
+    if len(old) != 1 or len(new) != 1:
+        return None
+    one, other = ([int(n) for n in _NUMBER.findall(line[0])] for line in (old, new))
+    differ = [n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b]
+    if len(one) != len(other) or len(differ) != 1 or _frame(old[0], differ[0]) != _frame(new[0], differ[0]):
+        return None
+    return differ[0], one[differ[0]], other[differ[0]]
+
+
+def _frame(line: bytes, at: int) -> bytes | None:
+    """A line without one of its numbers; None when it has not so many."""
+    found = list(_NUMBER.finditer(line))
+    return line[: found[at].start()] + b"\0" + line[found[at].end() :] if at < len(found) else None
 
 
 def _has_moved(current: bytes, write: dict, after: bytes | None) -> bool:
@@ -93,16 +168,22 @@ def _lifted(current: bytes, write: dict, after: bytes | None) -> bytes | None:
     old, new, at = _whole_lines(write, after)
     if not new.strip():
         return None
-    places = []
-    start = current.find(new)
-    while start >= 0:
-        if start == 0 or current[start - 1 : start] == b"\n":
-            places.append(start)
-        start = current.find(new, start + 1)
+    places = _places(current, new)
     if not places or (len(places) > 1 and len(new.strip()) < 24):
         return None
     place = min(places, key=lambda p: abs(p - at))
     return current[:place] + old + current[place + len(new) :]
+
+
+def _places(current: bytes, lines: bytes) -> list[int]:
+    """Where whole lines stand in a file."""
+    places = []
+    start = current.find(lines)
+    while start >= 0:
+        if start == 0 or current[start - 1 : start] == b"\n":
+            places.append(start)
+        start = current.find(lines, start + 1)
+    return places
 
 
 def _unix(data: bytes) -> bytes:

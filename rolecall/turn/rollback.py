@@ -232,6 +232,20 @@ def _written_later(root: Path, folder: str, write: dict) -> bool:
     return any(w["path"] == write["path"] and w["op"] == write["op"] for f in later for w in records.writes(root, f))
 
 
+def _lines_later(root: Path, folder: str, path: str) -> set[bytes]:
+    """The lines that later turns left where they changed a file."""
+    later = [f for f in records.folders(root) if records.turn_of(f) > records.turn_of(folder)]
+    found: set[bytes] = set()
+    for one in later:
+        for write in records.writes(root, one):
+            after = records.version(root, one, write) if write["path"] == path else None
+            if after is not None:
+                begin = after.rfind(b"\n", 0, write["at"]) + 1
+                end = after.find(b"\n", write["at"] + len(records.unpacked(write["new"])))
+                found.update(line.rstrip(b"\r") for line in after[begin : end if end >= 0 else None].split(b"\n"))
+    return found
+
+
 def _key(write: dict, number: int) -> str:
     return f"{number}:{write['after'][:16]}"
 
@@ -251,7 +265,8 @@ def _revert(campaign: Campaign, record: Record, folder: str, write: dict, number
             path = moved  # the chapter bears another name by now
             write = {**write, "path": path, "made": False}
         current = files.read(root, path) if files.exists(root, path) else None
-        result = taken_back(current, write, records.version(root, folder, write))
+        later = _lines_later(root, folder, path) if write["op"] in _OVERWRITTEN else ()
+        result = taken_back(current, write, records.version(root, folder, write), later)
         if result.data == current:
             return result.clashes
         sha = files.sha256(result.data) if result.data is not None else ""

@@ -1,0 +1,158 @@
+"""What a directive wrote is in the turn's record like everything else: undo takes it back to the byte, and spares the writer's hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rolecall.campaign import records
+from rolecall.campaign.effects import Effect, edit_of, encode
+from rolecall.campaign.folder import open_campaign
+from rolecall.campaign.game import directives, resolving, world
+from rolecall.campaign.game.directives import merge, read
+from rolecall.turn import rollback
+from tests.campaign.game.saltmarsh import FILES, STATE
+
+FULL = {
+    "combat": {
+        "start": {"combatants": [{"name": "Valen", "initiative": 9}, {"name": "Wolf", "initiative": 3, "hit_points": "4/4"}]},
+        "damage": [{"who": "Wolf", "amount": 1}, {"who": "Valen", "amount": 3}],
+    },
+    "relationships": [{"who": "Valen", "with": "Sera", "status": "broken", "change": -1}, {"who": "Sera", "change": 2}],
+    "resources": [{"name": "silver", "change": -2}, {"name": "pearls", "change": 1}],
+    "effects": {"add": [{"who": "Valen", "effect": "poisoned", "turns": 2}]},
+    "map": {"move": [{"who": "party", "to": "Gull Rock"}], "connect": [{"from": "Saltmarsh", "to": "Gull Rock"}]},
+    "quests": {"start": [{"name": "The Ferry", "objectives": ["Look"]}], "complete": [{"quest": "The Well", "objective": "find"}], "fail": [{"quest": "The Well"}]},
+    "inventory": {"transfer": [{"from": "Valen", "to": "Sera", "item": "rope"}], "take": [{"who": "Valen", "item": "torch", "count": 3}]},
+    "calendar": {"advance": {"days": 2, "hours": 2}, "schedule": [{"event": "The Hearing", "date": "9 Frostmoon 1492"}]},
+    "party": {"leave": [{"who": "Sera"}]},
+    "status": [{"who": "Sera", "status": "angry"}],
+}  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "rolecall.yaml").write_text("format: 1\nname: Saltmarsh\ngit: off\n")
+    for path, text in FILES.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_bytes(text.encode())
+    return tmp_path
+
+
+def told(root: Path, turn: int, fragment: dict) -> list[tuple[str, str]]:
+    """A turn as it is written: its plan kept, story section and journal line, then what the directive asks for."""
+    campaign = open_campaign(root)
+    merged = merge([read(fragment, "narrator", turn)[0]], turn)
+    found = resolving.resolve(merged, world.of_folder(campaign, turn))
+    record = records.begin(root, turn, "I act.")
+    first = [
+        Effect("section", "story/001-tale.md", turn, f"Turn {turn}.", key="I act.", title="Tale"),
+        Effect("journal", STATE, turn, f"It was turn {turn}."),
+    ]
+    effects = [*first, *found.effects]
+    record.note("plan", effects=[encode(e) for e in effects], model="m")
+    record.note(directives.NOTE, digest=merged.digest)
+    for effect in effects:
+        record.write(effect.path, effect.op, edit_of(effect), turn=turn)
+    record.note("told")
+    record.note("closed")
+    return record.written
+
+
+def files(root: Path) -> dict[str, bytes]:
+    found = (p for p in root.rglob("*.md") if ".rolecall" not in p.parts)
+    return {p.relative_to(root).as_posix(): p.read_bytes() for p in found}
+
+
+def test_undo_takes_back_every_number_item_and_row_to_the_byte(folder):
+    before = files(folder)
+    assert len(told(folder, 42, FULL)) > 25
+    assert files(folder) != before
+    done = rollback.undo(open_campaign(folder), 42)
+    assert (files(folder), done.clashes) == (before, ())
+
+
+def test_undo_of_the_end_of_a_fight_brings_the_fight_back(folder):
+    told(folder, 42, FULL)
+    during = files(folder)
+    told(folder, 43, {"combat": {"damage": [{"who": "Wolf", "amount": 9}], "end": {"outcome": "It ran."}}})
+    assert b"## Combat" not in (folder / STATE).read_bytes()
+    rollback.undo(open_campaign(folder), 43)
+    assert files(folder) == during
+
+
+def test_undo_spares_what_the_writer_changed_around_it(folder):
+    told(folder, 42, FULL)
+    hand = {
+        "characters/valen.md": (b"A thief.", b"A thief, and a liar."),
+        STATE: (b"* 30 arrows", b"* 31 arrows"),
+        "arcs/the-well.md": (b"- T0012 Iron.", b"- T0012 Iron, or lead."),
+    }
+    for path, (old, new) in hand.items():
+        (folder / path).write_bytes((folder / path).read_bytes().replace(old, new))
+    done = rollback.undo(open_campaign(folder), 42)
+    assert done.clashes == ()
+    for path, (old, new) in hand.items():
+        assert (folder / path).read_bytes() == FILES[path].encode().replace(old, new), path
+
+
+def test_a_number_the_writer_has_set_since_stays_and_it_is_said_where(folder):
+    told(folder, 42, {"resources": [{"name": "silver", "change": -2}]})
+    (folder / STATE).write_bytes((folder / STATE).read_bytes().replace(b"- silver: 7", b"- silver: 70"))
+    done = rollback.undo(open_campaign(folder), 42)
+    assert b"- silver: 70\n" in (folder / STATE).read_bytes()
+    assert [(path, clash.yours, clash.before) for path, clash in done.clashes] == [
+        (STATE, "- silver: 70", "- silver: 9")
+    ]
+
+
+def test_a_turn_in_between_is_taken_back_and_what_later_ones_counted_stays(folder):
+    told(
+        folder,
+        42,
+        {
+            "resources": [{"name": "silver", "change": -2}],
+            "effects": {"add": [{"who": "Valen", "effect": "cold", "turns": 9}]},
+        },
+    )
+    told(
+        folder,
+        43,
+        {"resources": [{"name": "silver", "change": -1}], "inventory": {"give": [{"who": "Sera", "item": "hat"}]}},
+    )
+    done = rollback.undo(open_campaign(folder), 42)
+    state = (folder / STATE).read_text()
+    assert done.clashes == ()
+    assert "- silver: 8\n" in state and "cold" not in state
+    assert "hat" in (folder / "characters/sera.md").read_text()
+
+
+def test_the_plan_of_a_turn_that_was_cut_off_is_finished_by_doing_it_again(folder):
+    campaign = open_campaign(folder)
+    found = resolving.resolve(merge([read(FULL, "narrator", 42)[0]], 42), world.of_folder(campaign, 42))
+    for cut in range(0, len(found.effects), 3):
+        record = records.begin(folder, 42, "I act.")
+        for effect in [*found.effects[:cut], *found.effects]:
+            record.write(effect.path, effect.op, edit_of(effect), turn=42)
+        record.note("closed")
+    once = files(folder)
+    for effect in found.effects:
+        assert edit_of(effect)(once[effect.path]) == once[effect.path]
+
+
+def test_locked_entries_become_proposals_that_can_be_accepted(folder):
+    from rolecall.campaign import proposals
+
+    campaign = open_campaign(folder)
+    asked = {"combat": {"damage": [{"who": "Orla", "amount": 2}]}}
+    found = resolving.resolve(merge([read(asked, "narrator", 42)[0]], 42), world.of_folder(campaign, 42))
+    effects = resolving.proposed(found, folder)
+    assert found.effects == () and [e.op for e in effects] == ["proposal"]
+    record = records.begin(folder, 42, "I act.")
+    for effect in effects:
+        record.write(effect.path, effect.op, edit_of(effect), turn=42)
+    assert [one.line for one in proposals.listed(folder)] == ["Orla: Orla has 4 of 6 hit points."]
+    assert resolving.proposed(found, folder) == ()  # it lies there already
+    proposals.accept(folder, 1)
+    assert (folder / "characters/orla.md").read_text() == FILES["characters/orla.md"].replace("6/6", "4/6")
