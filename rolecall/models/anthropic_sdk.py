@@ -5,86 +5,53 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 from . import schemas, tokens
 from .calls import ARGUMENTS, ENDLESS, read_arguments, safe_id
 from .events import Event, TextDelta, ToolCalled, Used, stopped
-from .faults import check_key, unavailable
+from .faults import unavailable
 from .messages import Message, Request, Text, ToolCall, ToolResult
-from .provider import Limits, Profile, Stop, timed
-from .specs import ENDPOINTS, Spec
+from .remote import Remote
+from .specs import Spec
 from .usage import counts_of, from_anthropic
-from .wire import GO_ON, THINKING_ROOM, Talk, Wire, quiet_timeout
+from .wire import GO_ON, THINKING_ROOM, Talk
 
 # The Messages API takes no more cache marks than this in a request; the last ones cover the most.
 MARKS = 4
 
 
-class Anthropic:
+class Anthropic(Remote):
     """The provider for `anthropic/NAME`. Models that think are told to do so as little as they can."""
 
-    def __init__(self, spec: Spec, environ: Mapping[str, str]) -> None:
-        self.profile = Profile(str(spec))
-        self._spec = spec
-        self._key = check_key(spec, environ)
-        self._url = ENDPOINTS["anthropic"].base_url(environ)
-        self._wire = Wire(spec, environ, self._sdk)
-        self._dropped: set[str] = set()
+    unknown: ClassVar[Mapping[str, str]] = {
+        "thinking": "thinking",
+        "format": r"output_config\.format|output_format|structured|json_schema",
+        "effort": "effort|output_config",
+        "tool_choice": "tool_choice",
+    }
 
     def prepare(self) -> None:
         """Import the SDK, which takes about a second, before the clock runs."""
         import anthropic  # noqa: F401
 
-    def check(self) -> str:
-        """Nothing if the endpoint lists its models for this key, else what is wrong."""
-        from rolecall.errors import ModelError
-
-        try:
-            self._wire.call(lambda sdk: sdk.models.list(limit=1, timeout=3.0))
-        except ModelError as error:
-            return str(error)
-        return ""
-
-    def stream(self, request: Request, limits: Limits) -> Iterator[Event]:
-        """The answer as it comes. See `provider.Provider`."""
-        return timed(str(self._spec), lambda stop: self._events(request, limits, stop), limits)
-
-    def close(self) -> None:
-        """Close the connections kept open between calls."""
-        self._wire.close()
-
-    def _sdk(self, http: Any) -> Any:
+    def client(self, http: Any) -> Any:
+        """The SDK's client."""
         import anthropic
 
-        return anthropic.Anthropic(api_key=self._key, base_url=self._url, http_client=http, max_retries=0)
+        return anthropic.Anthropic(api_key=self.key, base_url=self.url, http_client=http, max_retries=0)
 
-    def _events(self, request: Request, limits: Limits, stop: Stop) -> Iterator[Event | None]:
-        def ask(sdk: Any) -> Talk:
-            body = self._body(request)
-            with sdk.messages.create(**body, stream=True, timeout=quiet_timeout(limits)) as stream:
-                return (yield from _Reader(self._spec).read(stream))
-
-        return self._wire.talk(stop, ask, self._adapt)
-
-    def _adapt(self, status: int, text: str) -> bool:
-        """Leave out what this model or endpoint does not know, found by the refusal's own words; once each."""
-        if status not in (400, 422):
-            return False
-        words = {"thinking": "thinking", "format": r"output_config\.format|output_format|structured|json_schema"}
-        words["effort"] = "effort|output_config"
-        for name, pattern in words.items():
-            if name not in self._dropped and re.search(pattern, text):
-                self._dropped.add(name)
-                return True
-        return False
+    def ask(self, sdk: Any, request: Request, timeout: Any) -> Talk:
+        """One call of the Messages API."""
+        with sdk.messages.create(**self._body(request), stream=True, timeout=timeout) as stream:
+            return (yield from _Reader(self.spec).read(stream))
 
     def _body(self, request: Request) -> dict[str, Any]:
         system = [_text(part) for part in request.system if part.text.strip()]
-        body: dict[str, Any] = {"model": self._spec.name, "max_tokens": request.max_tokens}
+        body: dict[str, Any] = {"model": self.spec.name, "max_tokens": request.max_tokens}
         config: dict[str, Any] = {}
         if request.answer_schema is not None:
-            if "format" in self._dropped:
+            if "format" in self.dropped:
                 system.append({"type": "text", "text": schemas.instruction(request.answer_schema)})
             else:
                 schema = schemas.strict(request.answer_schema, all_required=False)
@@ -102,7 +69,7 @@ class Anthropic:
                 {"name": tool.name, "description": tool.description, "input_schema": tool.schema}
                 for tool in request.tools
             ]
-            if request.no_calls:
+            if request.no_calls and "tool_choice" not in self.dropped:
                 body["tool_choice"] = {"type": "none"}
         _limit_marks([*system, *(part for message in messages for part in message["content"])])
         body["messages"] = messages
@@ -114,17 +81,13 @@ class Anthropic:
         By Anthropic's migration guides, models from 5 on think unless told otherwise; 5.5's Sonnet and Haiku can be
         told to think between tools only, the others only to make less effort.
         """
-        match = re.match(r"claude-[a-z]+-(\d+)(?:-(\d{1,2}))?(?!\d)", self._spec.name)
+        match = re.match(r"claude-[a-z]+-(\d+)(?:-(\d{1,2}))?(?!\d)", self.spec.name)
         version = (int(match[1]), int(match[2] or 0)) if match else (0, 0)
         if version < (5, 0):
             return
-        if "effort" not in self._dropped:
+        if "effort" not in self.dropped:
             config["effort"] = "low"
-        if (
-            version >= (5, 5)
-            and re.match("claude-(sonnet|haiku)-", self._spec.name)
-            and "thinking" not in self._dropped
-        ):
+        if version >= (5, 5) and re.match("claude-(sonnet|haiku)-", self.spec.name) and "thinking" not in self.dropped:
             body["thinking"] = {"type": "between_tools"}
         else:
             body["max_tokens"] += THINKING_ROOM

@@ -70,7 +70,7 @@ class Stopped:
 
 Event = Skipped | Answered | TextDelta | ToolCalled | Used | Stopped
 
-# The stop reasons of both protocols; what is not here counts as "end", with the raw word kept.
+# The stop reasons of all three protocols; what is not here counts as "end", with the raw word kept.
 _NEUTRAL: dict[str, Reason] = {
     "end_turn": "end",
     "max_tokens": "max_tokens",
@@ -84,6 +84,8 @@ _NEUTRAL: dict[str, Reason] = {
     "tool_calls": "tool_use",
     "function_call": "tool_use",
     "content_filter": "refusal",
+    "completed": "end",
+    "max_output_tokens": "max_tokens",
 }
 
 

@@ -1,7 +1,8 @@
 """OpenAI's models and every compatible endpoint, through the `openai` SDK. The only module that imports it.
 
 Chat Completions is the one protocol they all speak: OpenAI, OpenRouter, Gemini's compatible endpoint, Ollama, llama.cpp,
-LM Studio. What one of them does not know is found by its refusal and left out from then on.
+LM Studio. What one of them does not know is found by its refusal and left out from then on; a model that wants OpenAI's
+Responses API gets that (`openai_responses`).
 """
 
 from __future__ import annotations
@@ -9,99 +10,83 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
-from . import schemas
+from . import openai_responses, schemas
 from .calls import ARGUMENTS, ENDLESS, Fragments, safe_id
 from .events import Event, TextDelta, ToolCalled, Used, stopped
-from .faults import check_key, unavailable
+from .faults import unavailable
 from .messages import Message, Request, Text, ToolCall, ToolResult
-from .provider import Limits, Profile, Stop, timed
-from .specs import ENDPOINTS, Spec
+from .remote import Remote
+from .specs import Spec
 from .usage import counts_of, from_openai
-from .wire import GO_ON, THINKING_ROOM, Talk, Wire, quiet_timeout
+from .wire import GO_ON, THINKING_ROOM, Talk
+
+# OpenAI's models that speak only Responses (the SDK's `ResponsesModel` names them apart), and the tiers above Terra, which
+# take tools nowhere else. Any other that wants it says so in its refusal.
+_RESPONSES = re.compile(r"gpt-[\d.]+-(?:pro|codex|sol|astra)|o\d-pro")
 
 
-class OpenAI:
-    """The provider for every OpenAI-compatible endpoint."""
+class OpenAI(Remote):
+    """The provider for every OpenAI-compatible endpoint.
+
+    Chat Completions until the endpoint says that this model wants Responses (`chat` is dropped then).
+    """
+
+    unknown: ClassVar[Mapping[str, str]] = {
+        "chat": r"v1/responses|Responses API|not a chat model",
+        "max_tokens": "max_tokens|max_completion_tokens",
+        "stream_options": "stream_options|include_usage",
+        "reasoning_effort": "reasoning_effort|reasoning.effort|thinking_level|thinking_budget",
+        "response_format": "response_format|json_schema|structured|schema",
+        "cache_control": "cache_control",
+        "tool_choice": "tool_choice",
+    }
+    refusing = (400, 404, 422, 501)
 
     def __init__(self, spec: Spec, environ: Mapping[str, str]) -> None:
-        self.profile = Profile(str(spec), free=spec.provider == "ollama")
-        self._spec = spec
-        self._key = check_key(spec, environ)
-        endpoint = ENDPOINTS[spec.provider]
-        self._url = endpoint.base_url(environ)
-        self._official = spec.provider == "openai" and not endpoint.moved(environ)
-        self._wire = Wire(spec, environ, self._sdk)
-        self._dropped: set[str] = set()
+        super().__init__(spec, environ, free=spec.provider == "ollama")
+        self._official = spec.provider == "openai" and not self.endpoint.moved(environ)
         self._thinks = False
+        if self._official and _RESPONSES.match(spec.name):
+            self.dropped.add("chat")
 
     def prepare(self) -> None:
         """Import the SDK, which takes about half a second, before the clock runs."""
         import openai  # noqa: F401
 
-    def check(self) -> str:
-        """Nothing if the endpoint lists its models for this key, else what is wrong."""
-        from rolecall.errors import ModelError
-
-        try:
-            listed = self._wire.call(lambda sdk: sdk.models.list(timeout=3.0))
-        except ModelError as error:
-            return str(error)
-        names = [str(getattr(model, "id", "")) for model in listed.data or ()]
-        if self._spec.provider == "ollama" and names and self._spec.name not in names:
-            return f"Ollama has no {self._spec.name}; it has {', '.join(names[:5])}"
+    def listed(self, models: Any) -> str:
+        """Ollama lists what it has; others list what they sell, not what this key may use."""
+        names = [str(getattr(model, "id", "")) for model in models.data or ()]
+        if self.spec.provider == "ollama" and names and self.spec.name not in names:
+            return f"Ollama has no {self.spec.name}; it has {', '.join(names[:5])}"
         return ""
 
-    def stream(self, request: Request, limits: Limits) -> Iterator[Event]:
-        """The answer as it comes. See `provider.Provider`."""
-        return timed(str(self._spec), lambda stop: self._events(request, limits, stop), limits)
-
-    def close(self) -> None:
-        """Close the connections kept open between calls."""
-        self._wire.close()
-
-    def _sdk(self, http: Any) -> Any:
+    def client(self, http: Any) -> Any:
+        """The SDK's client."""
         import openai
 
-        return openai.OpenAI(api_key=self._key, base_url=self._url, http_client=http, max_retries=0)
+        return openai.OpenAI(api_key=self.key, base_url=self.url, http_client=http, max_retries=0)
 
-    def _events(self, request: Request, limits: Limits, stop: Stop) -> Iterator[Event | None]:
-        def ask(sdk: Any) -> Talk:
-            body = self._body(request)
-            with sdk.chat.completions.create(**body, stream=True, timeout=quiet_timeout(limits)) as stream:
-                reader = _Reader(self._spec)
-                last = yield from reader.read(stream)
-                self._thinks = self._thinks or reader.thought
-                return last
-
-        return self._wire.talk(stop, ask, self._adapt)
-
-    def _adapt(self, status: int, text: str) -> bool:
-        """Leave out, or say otherwise, what this endpoint does not know, found by its refusal's words; once each."""
-        if status not in (400, 404, 422, 501):
-            return False
-        words = {
-            "max_tokens": "max_tokens|max_completion_tokens",
-            "stream_options": "stream_options|include_usage",
-            "reasoning_effort": "reasoning_effort|reasoning.effort|thinking_level|thinking_budget",
-            "response_format": "response_format|json_schema|structured|schema",
-            "cache_control": "cache_control",
-            "tool_choice": "tool_choice",
-        }
-        for name, pattern in words.items():
-            if name not in self._dropped and re.search(pattern, text):
-                self._dropped.add(name)
-                return True
-        return False
+    def ask(self, sdk: Any, request: Request, timeout: Any) -> Talk:
+        """One call, in the dialect this model speaks."""
+        if "chat" in self.dropped:
+            body = openai_responses.body_of(request, self.spec.name, self.dropped)
+            with sdk.responses.create(**body, stream=True, timeout=timeout) as stream:
+                return (yield from openai_responses.Reader(self.spec).read(stream))
+        with sdk.chat.completions.create(**self._body(request), stream=True, timeout=timeout) as stream:
+            reader = _Reader(self.spec)
+            last = yield from reader.read(stream)
+            self._thinks = self._thinks or reader.thought
+            return last
 
     def _body(self, request: Request) -> dict[str, Any]:
-        body: dict[str, Any] = {"model": self._spec.name}
-        if "stream_options" not in self._dropped:
+        body: dict[str, Any] = {"model": self.spec.name}
+        if "stream_options" not in self.dropped:
             body["stream_options"] = {"include_usage": True}
         system = [part for part in request.system if part.text.strip()]
         if request.answer_schema is not None:
-            if "response_format" in self._dropped:
+            if "response_format" in self.dropped:
                 system.append(Text(schemas.instruction(request.answer_schema)))
             else:
                 schema = schemas.strict(request.answer_schema, all_required=True)
@@ -123,7 +108,7 @@ class OpenAI:
                 }
                 for tool in request.tools
             ]
-            if request.no_calls and "tool_choice" not in self._dropped:
+            if request.no_calls and "tool_choice" not in self.dropped:
                 body["tool_choice"] = "none"
         self._measure(request, body)
         return body
@@ -135,21 +120,21 @@ class OpenAI:
         `max_completion_tokens`, and count what they think towards it. Others know `max_tokens`.
         """
         room = request.max_tokens
-        reasons = self._official and re.match(r"gpt-([5-9]|\d\d)|o\d", self._spec.name) is not None
+        reasons = self._official and re.match(r"gpt-([5-9]|\d\d)|o\d", self.spec.name) is not None
         effort = ("none" if request.tools else "low") if reasons else ""
-        if self._spec.provider in ("gemini", "openrouter"):
+        if self.spec.provider in ("gemini", "openrouter"):
             effort = "low"
-        if effort and "reasoning_effort" not in self._dropped:
+        if effort and "reasoning_effort" not in self.dropped:
             body["reasoning_effort"] = effort
         if (effort and body.get("reasoning_effort") != "none") or self._thinks:
             room += THINKING_ROOM
-        name = "max_completion_tokens" if self._official != ("max_tokens" in self._dropped) else "max_tokens"
+        name = "max_completion_tokens" if self._official != ("max_tokens" in self.dropped) else "max_tokens"
         body[name] = room
 
     def _content(self, parts: list[Text]) -> str | list[dict[str, Any]]:
         """Plain text for all; only OpenRouter is told the cache marks, which it hands on to models that need them."""
-        marked = any(part.cache for part in parts) and self._spec.provider == "openrouter"
-        if not marked or "cache_control" in self._dropped:
+        marked = any(part.cache for part in parts) and self.spec.provider == "openrouter"
+        if not marked or "cache_control" in self.dropped:
             return "\n\n".join(part.text for part in parts)
         return [
             {"type": "text", "text": part.text, **({"cache_control": {"type": "ephemeral"}} if part.cache else {})}

@@ -85,20 +85,22 @@ def from_anthropic(counts: dict[str, Any], *, model: str, request_id: str) -> Us
 
 
 def from_openai(counts: dict[str, Any], *, model: str, request_id: str) -> Usage:
-    """From the `usage` of Chat Completions, where `prompt_tokens` includes what was cached.
+    """From the `usage` of Chat Completions or of Responses (the second names), where the prompt includes what was cached.
 
     Compatible servers fill in only part of it; what they leave out is nothing.
     """
-    details = counts.get("prompt_tokens_details")
-    prompt = _count(counts, "prompt_tokens")
+    details = counts.get("prompt_tokens_details") or counts.get("input_tokens_details")
+    prompt = _count(counts, "prompt_tokens", "input_tokens")
     cached = min(_count(details, "cached_tokens"), prompt)
     written = min(_count(details, "cache_write_tokens"), prompt - cached)
     return Usage(
         fresh=prompt - cached - written,
         cache_write=written,
         cached=cached,
-        out=_count(counts, "completion_tokens"),
-        reasoning=_count(counts.get("completion_tokens_details"), "reasoning_tokens"),
+        out=_count(counts, "completion_tokens", "output_tokens"),
+        reasoning=_count(
+            counts.get("completion_tokens_details") or counts.get("output_tokens_details"), "reasoning_tokens"
+        ),
         model=model,
         request_id=request_id,
     )

@@ -56,6 +56,8 @@ def sse(data: Any, event: str = "") -> bytes:
 
 def is_text(event: bytes) -> bool:
     """Whether this server-sent event carries a piece of visible text."""
+    if b'"response.output_text.delta"' in event:
+        return True
     return b'"text_delta"' in event or (b'"content": "' in event and b'"content": ""' not in event)
 
 

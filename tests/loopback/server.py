@@ -1,4 +1,4 @@
-"""A server on the loopback address that speaks Anthropic's Messages API and OpenAI's Chat Completions.
+"""A server on the loopback address that speaks Anthropic's Messages API, OpenAI's Chat Completions and Responses.
 
 In a test: the `loopback` fixture. As a process of its own, telling stories to whoever asks:
 
@@ -25,7 +25,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from tests.loopback import replies, storyteller
+from tests.loopback import replies, responses, storyteller
 from tests.loopback.replies import Reply
 
 MODEL = "loopback-1"
@@ -205,6 +205,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._json(200, whole(reply, seen.body, seen.number, prompt), reply.headers)
             return "sent"
         stream = replies.anthropic_stream if anthropic else replies.openai_stream
+        if self.path.startswith("/v1/responses"):
+            stream = responses.responses_stream
         return self._stream(seen, reply, stream(reply, seen.body, seen.number, prompt))
 
     def _stream(self, seen: Seen, reply: Reply, events: Iterable[bytes]) -> str:

@@ -32,7 +32,7 @@ _TURN = re.compile(r"^Turn:[ \t]*T(\d+)", re.MULTILINE)
 
 
 def reply(body: dict[str, Any]) -> Reply:
-    """The answer to a request body of either protocol."""
+    """The answer to a request body of any of the protocols."""
     turn, rounds = place(body)
     offered = tools_of(body)
     schema = schema_of(body)
@@ -86,11 +86,26 @@ def ordinal(number: int) -> str:
 
 def place(body: dict[str, Any]) -> tuple[int, int]:
     """The turn's number (0 if the request names none) and how often the assistant has spoken since."""
-    messages = body.get("messages", [])
+    messages = messages_of(body)
     for index in range(len(messages) - 1, -1, -1):
         if messages[index].get("role") == "user" and (found := _TURN.findall(text_of(messages[index]))):
             return int(found[-1]), sum(later.get("role") == "assistant" for later in messages[index:])
     return 0, 0
+
+
+def messages_of(body: dict[str, Any]) -> list[dict[str, Any]]:
+    """The messages, in any of the three protocols; in Responses a call stands by itself, as the assistant's."""
+    items = body.get("messages") or body.get("input") or []
+    told: list[dict[str, Any]] = []
+    for item in items:
+        if item.get("type") == "function_call":
+            if not told or told[-1].get("role") != "assistant":
+                told.append({"role": "assistant", "content": ""})
+        elif item.get("type") == "function_call_output":
+            told.append({"role": "tool", "content": item["output"]})
+        else:
+            told.append(item)
+    return told
 
 
 def text_of(message: dict[str, Any]) -> str:
@@ -112,7 +127,8 @@ def tools_of(body: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 def schema_of(body: dict[str, Any]) -> dict[str, Any] | None:
     """The schema the answer is held to, in either protocol."""
-    form = (body.get("output_config") or {}).get("format") or (body.get("response_format") or {}).get("json_schema")
+    form = (body.get("output_config") or body.get("text") or {}).get("format")
+    form = form or (body.get("response_format") or {}).get("json_schema")
     return form.get("schema") if form else None
 
 
