@@ -186,7 +186,9 @@ class Chain:
                 yield from self._ask(spec, make_request, left, whole, values, may_be_blank)
                 return
             except ModelError as error:
-                health.failed(str(spec), self.role, error)
+                hurried = left is not None and left < self.limits.total
+                if not (hurried and getattr(error, "late", False)):  # it had only the rest of another's time
+                    health.failed(str(spec), self.role, error)
                 faults.append(error)
                 if not isinstance(error, ModelSettings) or health.tell(str(spec), str(error)):
                     yield Skipped(str(spec), str(error))

@@ -45,6 +45,13 @@ def unavailable(
     return error
 
 
+def late(spec: Spec | str, seconds: float, what: str) -> ModelUnavailable:
+    """It took more than so many seconds `what` (to begin, between two pieces, in all)."""
+    error = unavailable(spec, f"took more than {seconds:.3g} s {what}")
+    error.late = True  # type: ignore[attr-defined]
+    return error
+
+
 def passing(spec: Spec | str, what: str) -> ModelUnavailable:
     """No use of this answer; the next request may well get a better one, so that the model is not left alone for it."""
     error = unavailable(spec, what)

@@ -10,9 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
-from rolecall.errors import ModelUnavailable
-
 from .events import Event
+from .faults import late
 from .messages import Request
 from .specs import Spec
 
@@ -130,7 +129,7 @@ def timed(spec: str, start: Callable[[Stop], Iterator[Event | None]], limits: Li
         try:
             for event in start(stop):
                 if time.monotonic() > begun + limits.total:  # of the model's time: a slow reader takes none of it
-                    raise ModelUnavailable(f"{spec} took more than {limits.total:.3g} s in all")
+                    raise late(spec, limits.total, "in all")
                 events.put(_ALIVE if event is None else event)
                 if stop.said:
                     return
@@ -147,7 +146,7 @@ def timed(spec: str, start: Callable[[Stop], Iterator[Event | None]], limits: Li
             if item is None:
                 over = time.monotonic() >= begun + limits.total
                 seconds, what = (limits.total, "in all") if over else waited
-                raise ModelUnavailable(f"{spec} took more than {seconds:.3g} s {what}")
+                raise late(spec, seconds, what)
             if item is _END:
                 return
             if isinstance(item, BaseException):

@@ -195,6 +195,7 @@ class Toolbox:
         return tuple(results[n] for n in range(len(calls)))
 
     def _one(self, call: ToolCall) -> ToolResult:
+        before = list(self.table.effects)
         try:
             tool = self.tools.get(call.name)
             if call.fault:
@@ -208,6 +209,10 @@ class Toolbox:
             return ToolResult(call.id, str(fault), is_error=True)
         except RoleCallError as error:
             return ToolResult(call.id, f"That did not work: {error}", is_error=True)
+        except Exception as error:  # a fault of ours in a tool: the model hears of it, and the turn goes on
+            if not self.is_read(call):
+                self.table.effects[:] = before
+            return ToolResult(call.id, f"That did not work ({type(error).__name__}).", is_error=True)
 
 
 _VALIDATORS: dict[int, tuple[ToolType, Callable]] = {}  # by the tool itself: two layers may know one name differently

@@ -74,6 +74,7 @@ class Turn:
         desk = Desk(record, paid=records.paid_answers(self.campaign.root, turn))
         table = Table(self.campaign, self.search, turn, state)
         phases = Phases(self.campaign, self.search, self.chains["sidecar"], desk, turn)
+        self.chains["narrator"].warm()  # its SDK or weights are read in while the helpers' models are waited for
         try:
             if why := phases.retrieve(state, action):
                 self._degrade("retrieval", why, "names, search and ties choose")

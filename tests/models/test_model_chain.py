@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from rolecall.errors import ModelSettings, NoModel
-from rolecall.models.chain import Models
+from rolecall.models.chain import Chain, Models
 from rolecall.models.events import Answered, Skipped, Stopped, TextDelta, Used
 from rolecall.models.health import COOL_DOWN, Health
 from rolecall.models.messages import Request
 from rolecall.models.provider import Limits, Profile
+from rolecall.models.roles import ROLES
 from tests.loopback.replies import Reply
 from tests.loopback.server import Loopback
 from tests.models.asking import JOURNAL, SCHEMA, calls_of, chain, request, say, stop_of, text_of, usage_of
@@ -321,4 +322,40 @@ def test_many_may_ask_at_once(loopback: Loopback) -> None:
         for thread in threads:
             thread.join()
     assert len(set(answers)) == 8 and all(len(answer) > 800 for answer in answers)
+    assert all(seen.finished.wait(5) for seen in loopback.requests)
     assert {seen.state for seen in loopback.requests} == {"sent"}
+
+
+def test_a_model_that_had_only_the_rest_of_anothers_time_is_not_blamed(loopback: Loopback) -> None:
+    loopback.answer(Reply(text="late", headers_delay=30))
+    hasty = chain("openai/first", "openai/second", environ=loopback.environ(), limits=Limits(0.5, 0.5, 0.5), role="dm")
+    with hasty as dm:
+        with pytest.raises(NoModel):
+            dm.answer(lambda profile: request(), within=0.8)
+        health = dm.models.health
+        assert "took more than 0.5 s" in health.cooling("openai/first", "dm")
+        assert health.cooling("openai/second", "dm") == "", "it had 0.3 s"
+        loopback.answer(lambda body: Reply(text=f"I am {body['model']}."))
+        assert dm.answer(lambda profile: request()).text == "I am second."
+
+
+def test_one_role_that_cools_down_leaves_the_others_their_model(loopback: Loopback) -> None:
+    models = Models(loopback.environ())
+    limits = Limits(5, 5, 5)
+    chains = {role: Chain(["openai/one", "openai/two"], limits, models, role) for role in ROLES}
+    loopback.answer(Reply(status=429, headers={"retry-after": "3600"}))
+    with pytest.raises(NoModel):
+        chains["sidecar"].answer(lambda profile: request())
+    loopback.answer(lambda body: Reply(text=body["model"]))
+    said = {role: one.answer(lambda profile: request()).text for role, one in chains.items()}
+    assert said == dict.fromkeys(ROLES, "one"), "those that cool down are asked in their order, when all do"
+    models.close()
+
+
+@pytest.mark.parametrize("protocol", ["openai", "anthropic"])
+def test_a_refusal_nobody_has_seen_is_asked_of_the_next(loopback: Loopback, protocol: str) -> None:
+    loopback.answer([Reply(text="I would rather not.", refusal=True), Reply(text="Rain.")])
+    with chain(f"{protocol}/a", f"{protocol}/b", environ=loopback.environ(), role="sidecar") as sidecar:
+        events = say(sidecar, whole=True)
+        assert text_of(events) == "Rain." and "declined to answer" in events[0].reason
+        assert sidecar.models.health.cooling(f"{protocol}/a", "sidecar") == "", "a refusal cools nothing down"
