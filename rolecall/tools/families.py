@@ -9,7 +9,27 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rolecall.tools import agendas, chapters, entries, intentions, knowledge, memory, seeds, situation, threads
+from rolecall.tools import (
+    agendas,
+    cast,
+    chapters,
+    combat,
+    conditions,
+    dice,
+    entries,
+    intentions,
+    inventory,
+    knowledge,
+    memory,
+    places,
+    quests,
+    resources,
+    seeds,
+    situation,
+    standings,
+    threads,
+    timekeeping,
+)
 from rolecall.tools.situation import Situation
 from rolecall.tools.toolbox import DM, NARRATOR, TURN_DM, Table, Toolbox, ToolFault, ToolType, schema
 
@@ -53,7 +73,8 @@ INTENDED = Condition("an intention is open", lambda s: s.intentions)
 AGENDAS = Condition("somebody has an agenda", lambda s: s.agendas)
 KNOWN = Condition("somebody knows something", lambda s: s.knowledge)
 
-_ALL, _NARRATOR, _DM = frozenset(LAYERS), frozenset({NARRATOR}), frozenset({DM})
+_ALL, _BOTH = frozenset(LAYERS), frozenset({NARRATOR, DM})
+_NARRATOR, _DM = frozenset({NARRATOR}), frozenset({DM})
 
 FAMILIES: tuple[Family, ...] = (
     Family("lookup", "what the campaign knows, and past turns", knowledge.TOOLS, _ALL),
@@ -65,6 +86,18 @@ FAMILIES: tuple[Family, ...] = (
     Family("seeds", "details that pay off later", seeds.TOOLS, _DM),
     Family("intentions", "encounters and events that may come", intentions.TOOLS, frozenset({DM, TURN_DM})),
     Family("agendas", "what goes on unseen, who knows what", agendas.TOOLS, _DM),
+    Family("dice", "dice, rolled for you", dice.TOOLS, _BOTH),
+    Family("combat", "fights, turn order, hit points", (*combat.TOOLS, standings.COMBAT_ORDER), _BOTH),
+    Family("conditions", "what lasts and runs out", (*conditions.TOOLS, standings.LIST_CONDITIONS), _BOTH),
+    Family("cast", "feelings, ties, how somebody stands", (*cast.TOOLS, standings.RELATIONSHIPS), _BOTH),
+    Family("party", "who travels along", cast.PARTY, _BOTH),
+    Family("map", "places, ways, who goes where", (*places.TOOLS, standings.PLACES_NEAR), _BOTH),
+    Family("time", "date, weather", (*timekeeping.TOOLS, standings.WHAT_DAY), _BOTH),
+    Family("events", "what is to come on a date", (*timekeeping.EVENTS, standings.UPCOMING), _BOTH),
+    Family("quests", "what was undertaken", (*quests.TOOLS, standings.LIST_QUESTS), _BOTH),
+    Family("resources", "what the party counts", (*resources.TOOLS, standings.LIST_RESOURCES), _BOTH),
+    Family("trade", "paying, buying, selling", resources.MONEY, _BOTH),
+    Family("inventory", "who carries and wears what", (*inventory.TOOLS, standings.LIST_INVENTORY), _BOTH),
 )
 
 # What a layer is offered unasked, the most important first; those of the first group it always keeps.
@@ -80,6 +113,21 @@ _UNASKED: dict[str, tuple[tuple[ToolType, Condition], ...]] = {
         (memory.ADD_PROMISE, ALWAYS),
         (memory.SET_SCENE, ALWAYS),
         (entries.APPEND_HISTORY, ALWAYS),
+        (dice.CHECK, ALWAYS),
+        (combat.DAMAGE, IN_COMBAT),
+        (combat.NEXT_IN_ORDER, IN_COMBAT),
+        (combat.END_COMBAT, IN_COMBAT),
+        (conditions.ADD_CONDITION, IN_COMBAT),
+        (combat.HEAL, IN_COMBAT),
+        (quests.COMPLETE_OBJECTIVE, QUESTS),
+        (places.TRAVEL, PLACED),
+        (timekeeping.ADVANCE_TIME, DATED),
+        (resources.SPEND, COUNTED),
+        (combat.START_COMBAT, AT_PEACE),
+        (conditions.REMOVE_CONDITION, AFFECTED),
+        (resources.GAIN, COUNTED),
+        (cast.CHANGE_AFFINITY, AT_PEACE),
+        (quests.START_QUEST, AT_PEACE),
     ),
     DM: (
         (seeds.PLANT_SEED, ALWAYS),
@@ -92,6 +140,7 @@ _UNASKED: dict[str, tuple[tuple[ToolType, Condition], ...]] = {
         (chapters.CLOSE_CHAPTER, TOLD),
         (threads.CLOSE_ARC, ARCS),
         (threads.OPEN_ARC, ALWAYS),
+        (timekeeping.SCHEDULE_EVENT, DATED),
         (seeds.WATER_SEED, SEEDED),
         (agendas.WHO_KNOWS, KNOWN),
         (threads.RAISE_STAKES, ARCS),

@@ -88,6 +88,12 @@ class Table:
         known = path in self.search.catalogue or self.campaign.exists(path)
         return patiently(self.campaign, path) if known else None
 
+    def direct(self, fragment: dict) -> str:
+        """Ask for a change of the game's numbers (`campaign/game`); what stands now, in words. ToolFault when it is refused."""
+        from rolecall.tools import directing  # it is made of tools itself
+
+        return directing.direct(self, fragment)
+
     def put(self, *effects: Effect) -> None:
         """Put effects on the table, all or none; ToolFault where one cannot be made."""
         held = list(self.effects)
