@@ -9,15 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from rolecall.campaign import documents
 from rolecall.campaign.documents import Document
-from rolecall.campaign.effects import edit_of
 from rolecall.campaign.game import directives, resolving
+from rolecall.campaign.game.company import LIVING
 from rolecall.campaign.game.directives import Directive, Refused
 from rolecall.campaign.game.resolving import Resolution
 from rolecall.campaign.game.world import Ground
 from rolecall.campaign.text import clean_line
-from rolecall.errors import DocumentError
 from rolecall.search.ground import ground
 from rolecall.tools.ledger import clean_name
 from rolecall.tools.saying import NAME, one_line
@@ -109,9 +107,20 @@ def _why(table: Table, refused: Refused) -> str:
     if refused.secret and not table.secrets:
         return "That cannot be."
     why = refused.why if refused.why.endswith(".") else f"{refused.why}."
-    name = _NAMED.search(why)
-    near = table.search.suggestions(name[2], secrets=table.secrets)[:5] if name else []
+    said = _NAMED.search(why)
+    near = _near(table, said["name"], (said["kind"],) if said["kind"] else LIVING) if said else []
     return f"{why[:1].upper()}{why[1:]}" + (f" Near names: {', '.join(near)}." if near else "")
+
+
+def _near(table: Table, name: str, kinds: tuple[str, ...]) -> list[str]:
+    """Names like one that nobody bears, of entries of these kinds (`entry`: of any)."""
+    catalogue = table.search.catalogue
+
+    def fits(near: str) -> bool:
+        bearers = [catalogue[path] for path in table.search.ties.named(near)]
+        return any((kinds == ("entry",) or e.kind in kinds) and (table.secrets or not e.secret) for e in bearers)
+
+    return [near for near in table.search.suggestions(name, secrets=table.secrets) if fits(near)]
 
 
 def resolution(table: Table) -> Resolution:
@@ -122,15 +131,14 @@ def resolution(table: Table) -> Resolution:
 
 def after(table: Table, path: str) -> Document | None:
     """A file as it will be after everything on the table, directives included."""
-    document = table.now(path)
-    data = document.data if document else None
-    for effect in resolution(table).effects if table.fragments or table.beside else ():
-        if effect.path == path:
-            try:
-                data = edit_of(effect)(data)
-            except DocumentError:
-                continue
-    return documents.parse(data, path) if data is not None else None
+    return standing(table).document(path)
+
+
+def standing(table: Table) -> Ground:
+    """The campaign as it will be after everything on the table, directives included."""
+    made = world(table)
+    made.effects = [*made.effects, *(resolution(table).effects if table.fragments or table.beside else ())]
+    return made
 
 
 def world(table: Table) -> Ground:
@@ -144,4 +152,4 @@ def world(table: Table) -> Ground:
     return made
 
 
-_NAMED = re.compile(r"""named (['"])(.*?)\1""")
+_NAMED = re.compile(r"""(?:\bno (?P<kind>\w+)\b.*?)?\bnamed (?P<mark>['"])(?P<name>.*?)(?P=mark)""", re.I)

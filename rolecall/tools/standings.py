@@ -10,7 +10,7 @@ from rolecall.campaign.game import combat, conditions, events, inventory, journe
 from rolecall.campaign.game.calendar import Calendar, Day
 from rolecall.campaign.kinds import STATE_FILE
 from rolecall.errors import RoleCallError
-from rolecall.tools.directing import after, date, number, who, world
+from rolecall.tools.directing import after, date, number, standing, who, world
 from rolecall.tools.entries import find_entry
 from rolecall.tools.threads import arcs_of
 from rolecall.tools.toolbox import Table, ToolFault, ToolType, schema
@@ -97,10 +97,10 @@ def _quests(table: Table, given: dict) -> str:
 
 
 def _upcoming(table: Table, given: dict) -> str:
-    ground, found = world(table), []
+    ground, found = standing(table), []
     calendar, now = ground.calendar(), _today(table)
     for path in ground.scheduled():
-        document = after(table, path)
+        document = ground.document(path)
         hidden = document is None or (secrets.is_secret_path(path, document.fields) and not table.secrets)
         if hidden or not events.is_scheduled(document):
             continue
