@@ -32,6 +32,12 @@ class Narration:
     rounds: int
     spec: str
     cut: str = ""
+    rolls: tuple[str, ...] = ()  # the lines of its dice, which stand in the prose
+
+    @property
+    def scene(self) -> str:
+        """The prose without its dice."""
+        return "\n\n".join(part for part in self.prose.split("\n\n") if part not in self.rolls)
 
 
 def narrate(
@@ -66,7 +72,10 @@ def narrate(
                 if isinstance(event, TextDelta):
                     on_text(gap + event.text)
                     gap = ""
+            thrown = len(teller.rolls)
             more = teller.take(read_round(given), cut_text)
+            for at, line in teller.rolls[thrown:]:
+                on_text(("\n\n" if at or teller.rolls[0][1] is not line else "") + line)
             if more is None:
                 break
             if teller.gave_up:
@@ -84,7 +93,12 @@ def narrate(
         _keep_what_was_said(teller, given, str(error))
     if not teller.prose:
         raise TurnError("the narrator wrote no prose", remedy="try again, or name another model with --model")
-    return Narration(teller.prose, toolbox.table.journal, teller.rounds, teller.spec, teller.cut)
+    return _narration(teller)
+
+
+def _narration(teller: Teller) -> Narration:
+    rolls = tuple(line for _, line in teller.rolls)
+    return Narration(teller.told, teller.toolbox.table.journal, teller.rounds, teller.spec, teller.cut, rolls)
 
 
 def _ask(
@@ -109,7 +123,7 @@ def _without(chain: Chain, desk: Desk, teller: Teller) -> Chain:
 
 def _gap(teller: Teller) -> str:
     """A blank line between the prose of two rounds, shown before the first words of the second."""
-    return "\n\n" if teller.parts and not teller.joins else ""
+    return "\n\n" if (teller.parts or teller.rolls) and not teller.joins else ""
 
 
 def _keep_what_was_said(teller: Teller, given: list[Event], why: str) -> None:
@@ -133,6 +147,8 @@ def mend(
 
     answer = read_round(list(desk.stream("narrator", chain, build, prefer=narration.spec or None)))
     prose = clean_prose(answer.text)
+    lost = [line for line in narration.rolls if line not in prose]
+    prose = "\n\n".join([*lost, prose])
     if answer.stop.reason != "end" or len(prose) * 2 < len(narration.prose):
         return narration
     return replace(narration, prose=prose)
@@ -150,7 +166,7 @@ def retell(saved: list[list[Event]], toolbox: Toolbox) -> Narration | None:
             break
     if more is not None or not teller.prose:
         return None
-    return Narration(teller.prose, toolbox.table.journal, teller.rounds, teller.spec, teller.cut)
+    return _narration(teller)
 
 
 def line_from(prose: str, names: list[str]) -> str:

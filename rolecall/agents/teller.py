@@ -48,6 +48,7 @@ class Teller:
     cut: str = ""
     gave_up: str = ""
     joins: bool = False  # the next answer goes on from the last character
+    rolls: list[tuple[int, str]] = field(default_factory=list)  # a line of dice, and how many parts stand before it
     _mended: bool = False
     _left: int = MAX_ROUNDS
 
@@ -55,6 +56,14 @@ class Teller:
     def prose(self) -> str:
         """All that was said so far, as story text."""
         return clean_prose("\n\n".join(part for part in self.parts if part.strip()))
+
+    @property
+    def told(self) -> str:
+        """The scene with its dice: each line of a roll stands where it was thrown."""
+        parts = list(self.parts)
+        for at, line in reversed(self.rolls):
+            parts.insert(at, line)
+        return clean_prose("\n\n".join(part for part in parts if part.strip()))
 
     @property
     def closed(self) -> bool:
@@ -76,6 +85,7 @@ class Teller:
         if reason == "refusal":  # nothing of it is run
             return self._end(given) if self.prose else self._next("declined to answer", ())
         results = self.toolbox.run(given.calls)
+        self.rolls += [(len(self.parts), line) for line in self.toolbox.table.rolls[len(self.rolls) :]]
         mine = _said(given)
         if given.calls:
             return self._after_tools(given, mine, results)
@@ -107,7 +117,7 @@ class Teller:
     def _after_tools(self, given: Round, mine: Message, results: tuple) -> tuple[Message, ...] | None:
         """After tools: over when the scene is told and only effects were asked for; else the results go back."""
         failed = any(result.is_error for result in results)
-        only_effects = not any(self.toolbox.is_read(call) for call in given.calls)
+        only_effects = not any(self.toolbox.is_awaited(call) for call in given.calls)
         if self.prose:
             if only_effects and (self.toolbox.table.journal or not failed or self._mended):
                 return None

@@ -74,6 +74,7 @@ ROLL = ToolType(
     schema(["dice"], dice=text("the dice", 80), what=text("what for", WHAT)),
     "mutation",
     _roll,
+    awaited=True,
 )
 CHECK = ToolType(
     "check",
@@ -87,6 +88,7 @@ CHECK = ToolType(
     ),
     "mutation",
     _check,
+    awaited=True,
 )
 OPPOSED_ROLL = ToolType(
     "opposed_roll",
@@ -96,6 +98,7 @@ OPPOSED_ROLL = ToolType(
     ),
     "mutation",
     _opposed,
+    awaited=True,
 )
 CHOOSE = ToolType(
     "choose",
@@ -107,5 +110,6 @@ CHOOSE = ToolType(
     ),
     "mutation",
     _choose,
+    awaited=True,
 )
 TOOLS = (CHECK, ROLL, OPPOSED_ROLL, CHOOSE)

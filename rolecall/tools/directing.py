@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 
 from rolecall.campaign.documents import Document
+from rolecall.campaign.effects import Effect
 from rolecall.campaign.game import directives, resolving
 from rolecall.campaign.game.company import LIVING
 from rolecall.campaign.game.directives import Directive, Refused
@@ -127,6 +128,16 @@ def resolution(table: Table) -> Resolution:
     """What the directives on a table, and those of the layers before it, come to."""
     mine = [Directive(table.layer, table.turn, data) for data in table.fragments]
     return resolving.resolve(directives.merge([*table.beside, *mine], table.turn), world(table))
+
+
+def settled(table: Table) -> list[Effect]:
+    """The effects of all directives of a turn, ticks included; of a locked entry's they are proposals.
+
+    They are worked out from the files as they are after the table's own effects, and are written behind those.
+    """
+    found = resolution(table)
+    taken = sum(effect.op == "proposal" for effect in table.effects)
+    return [*found.effects, *resolving.proposed(found, table.campaign.root, taken=taken)]
 
 
 def after(table: Table, path: str) -> Document | None:

@@ -131,6 +131,7 @@ class ToolType:
     schema: dict
     safety: Literal["read", "mutation"]
     run: Run
+    awaited: bool = False  # the scene goes on with its result, as with a look-up's
 
     def offer(self) -> Tool:
         """The tool as a request carries it."""
@@ -184,6 +185,11 @@ class Toolbox:
         """Whether a call only looks something up."""
         tool = self.tools.get(call.name)
         return tool is not None and tool.safety == "read"
+
+    def is_awaited(self, call: ToolCall) -> bool:
+        """Whether the scene waits for a call's result: a look-up's, or what the dice say."""
+        tool = self.tools.get(call.name)
+        return self.is_read(call) or (tool is not None and tool.awaited)
 
     def run(self, calls: Sequence[ToolCall]) -> tuple[ToolResult, ...]:
         """The results in the order of the calls: reads side by side, then mutations one by one."""

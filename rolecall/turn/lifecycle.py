@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from rolecall.agents import afterwork, continuity, narrator
 from rolecall.agents.calls import Desk
 from rolecall.agents.narrator import Narration
-from rolecall.campaign import chronicles, journal, records, story
+from rolecall.campaign import chronicles, journal, records, seeds, story
 from rolecall.campaign.activity import Feed
 from rolecall.campaign.documents import Document
 from rolecall.campaign.effects import Effect, promises_of
@@ -72,7 +72,7 @@ class Turn:
         self.turn = turn = turn or next_turn(self.campaign, state)
         record = records.begin(self.campaign.root, turn, action, swipe=swipe, seed=seed)
         desk = Desk(record, paid=records.paid_answers(self.campaign.root, turn))
-        table = Table(self.campaign, self.search, turn, state)
+        table = Table(self.campaign, self.search, turn, state, seed=seeds.of(self.campaign.root, record.folder))
         phases = Phases(self.campaign, self.search, self.chains["sidecar"], desk, turn)
         self.chains["narrator"].warm()  # its SDK or weights are read in while the helpers' models are waited for
         try:
@@ -273,7 +273,7 @@ class Turn:
             journal=next(e.text for e in effects if e.op == "journal"),
             suggestions=tuple(suggested),
             entities=tuple(mentioned.values()),
-            scene_changed=any(e.op == "field" and e.key in ("scene", "location") for e in effects),
+            scene_changed=any(e.path == STATE_FILE and e.key in ("scene", "location") for e in effects),
             writes=tuple(record.written),
             degraded=tuple(self.degraded),
             usage=dict(desk.usage),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rolecall.agents import historian, narrator
 from rolecall.agents.calls import saved_events
-from rolecall.campaign import lock, proposals, records, summaries
+from rolecall.campaign import lock, proposals, records, seeds, summaries
 from rolecall.campaign.effects import Effect, decode
 from rolecall.campaign.folder import Campaign
 from rolecall.campaign.journal import turn_id
@@ -146,7 +146,8 @@ def _effects_from_answers(
     if not all(_is_readable(call) for call in saved):
         return None
     search.refresh()
-    table = Table(campaign, search, turn, campaign.document(STATE_FILE))
+    state, seed = campaign.document(STATE_FILE), seeds.of(campaign.root, record.folder)
+    table = Table(campaign, search, turn, state, seed=seed)
     narration = narrator.retell([saved_events(call) for call in saved], families.toolbox(NARRATOR, table))
     if narration is None:
         return None

@@ -5,12 +5,11 @@ The turn is told when its story section and journal line are durable. Everything
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 
 from rolecall.agents import narrator
 from rolecall.agents.narrator import Narration
-from rolecall.campaign import arcs, documents, files, proposals, story
+from rolecall.campaign import arcs, files, proposals, story
 from rolecall.campaign.documents import Document
 from rolecall.campaign.effects import Effect, edit_of, encode
 from rolecall.campaign.folder import Campaign
@@ -18,6 +17,7 @@ from rolecall.campaign.kinds import STATE_FILE
 from rolecall.campaign.records import Record
 from rolecall.errors import DocumentError, StorageError
 from rolecall.search.searcher import Search
+from rolecall.tools import directing
 from rolecall.tools.toolbox import Table
 
 _FIRST = ("section", "journal")
@@ -43,9 +43,9 @@ def plan(campaign: Campaign, search: Search, table: Table, action: str, narratio
     prose = narration.prose
     if narration.cut:
         prose += "\n\n" + CUT_MARK.format(why=" ".join(narration.cut.replace("--", "-").split())[:200])
-    line = narration.journal or narrator.line_from(narration.prose, known_names(search))
+    line = narration.journal or narrator.line_from(narration.scene, known_names(search))
     told = Effect("section", path, table.turn, prose, key=action, title=new_title)
-    effects = [told, Effect("journal", STATE_FILE, table.turn, line), *table.effects]
+    effects = [told, Effect("journal", STATE_FILE, table.turn, line), *table.effects, *directing.settled(table)]
     return [_explained(effect, narration.spec) for effect in effects]
 
 
@@ -59,12 +59,7 @@ def _explained(effect: Effect, model: str) -> Effect:
 
 def state_after(table: Table) -> Document:
     """The Campaign State as it will be when the tools' changes of the scene are written."""
-    data = table.state.data
-    for effect in table.effects:
-        if effect.op == "field":
-            with suppress(DocumentError):
-                data = documents.set_field(data, effect.path, effect.key, effect.text)
-    return documents.parse(data, table.state.path)
+    return directing.after(table, STATE_FILE) or table.state
 
 
 def known_names(search: Search) -> list[str]:
