@@ -156,6 +156,39 @@ def set_aside(root: Path, folder: str, why: str) -> str:
     return f"{folder}.{why}-{number}"
 
 
+def leave(root: Path, folder: str) -> str:
+    """Put a turn's record aside as one of another course of the story, its swipes with it; the new folder."""
+    number = 1
+    while files.exists(root, f"{folder}.other-{number}"):
+        number += 1
+    for swipe in _swipes_of(root, folder):  # first, so that an interrupted move is gone on with
+        files.move(root, f"{folder}.{swipe}", f"{folder}.other-{number}.{swipe}")
+    files.move(root, folder, f"{folder}.other-{number}")
+    return f"{folder}.other-{number}"
+
+
+def bring_back(root: Path, aside: str) -> str:
+    """Give a record that was put aside its turn's name again, its swipes with it; its folder. The name must be free."""
+    folder = aside.partition(".other-")[0].partition(".undone-")[0]
+    for swipe in _swipes_of(root, aside):
+        files.move(root, f"{aside}.{swipe}", f"{folder}.{swipe}")
+    files.move(root, aside, folder)
+    return folder
+
+
+def aside(root: Path, turn: int) -> list[str]:
+    """The records of a turn that were left or undone, the newest last."""
+    place = root / TURNS
+    named = re.compile(rf"{turn_id(turn)}\.(?:other|undone)-\d+")
+    names = [p.name for p in place.iterdir() if named.fullmatch(p.name)] if place.is_dir() else []
+    return [f"{TURNS}/{name}" for name in sorted(names, key=lambda name: int(name.rpartition("-")[2]))]
+
+
+def _swipes_of(root: Path, folder: str) -> list[str]:
+    name = re.compile(re.escape(folder.rpartition("/")[2]) + r"\.(swipe-\d+)")
+    return sorted(found[1] for p in (root / TURNS).iterdir() if (found := name.fullmatch(p.name)))
+
+
 def attempts(root: Path, number: int) -> list[str]:
     """The records of every attempt at a fold, oldest first."""
     place = root / FOLDS

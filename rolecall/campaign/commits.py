@@ -41,6 +41,13 @@ class Keeper:
         """Whether the settings want commits."""
         return self.campaign.settings.git == "auto"
 
+    @property
+    def repository(self) -> Repository:
+        """The repository the campaign lies in; GitTrouble when there is none, or git refuses it."""
+        if self._repository is None:
+            self._repository = git.find(self.campaign.root)
+        return self._repository
+
     def settle(self, before: Callable[[], str] = str) -> str:
         """Commit what an earlier command still owes, then the writer's pending edits; why not, in words, or nothing.
 
@@ -89,11 +96,9 @@ class Keeper:
 
     def _status(self, paths: Sequence[str] = (".",)) -> Status:
         """What differs; GitTrouble where nothing may be committed now."""
-        if self._repository is None:
-            self._repository = git.find(self.campaign.root)
-        if what := self._repository.under_way():
+        if what := self.repository.under_way():
             raise GitTrouble(what)
-        status = self._repository.status(paths)
+        status = self.repository.status(paths)
         if not status.branch:
             raise GitTrouble("HEAD is on no branch")
         if status.unmerged:

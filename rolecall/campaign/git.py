@@ -103,14 +103,20 @@ class Repository:
     environ: dict[str, str] = field(repr=False, compare=False, default_factory=dict)
 
     def run(
-        self, *arguments: str, given: bytes = b"", own: bool = False, index: Path | None = None, ok: tuple = (0,)
+        self,
+        *arguments: str,
+        given: bytes = b"",
+        own: bool = False,
+        index: Path | None = None,
+        ok: tuple[int, ...] = (0,),
+        limit: float | None = None,
     ) -> bytes:
         """What git answers to a command; GitTrouble for any other exit code than those that are `ok`.
 
-        `own`: in RoleCall's name instead of the writer's. `index`: on another index than the writer's.
+        `own`: in RoleCall's name instead of the writer's. `index`: on another index than the writer's. `limit` in seconds.
         """
         environ = self.environ | (OWN if own else {}) | ({"GIT_INDEX_FILE": str(index)} if index else {})
-        code, out, err = _git(self.root, arguments, given=given, environ=environ)
+        code, out, err = _git(self.root, arguments, given=given, environ=environ, limit=limit)
         if code not in ok:
             raise GitTrouble(_told(err, arguments))
         return out
@@ -179,7 +185,7 @@ def init(root: Path) -> str:
 
 
 def _git(
-    root: Path, arguments: Sequence[str], *, environ: dict[str, str], given: bytes = b""
+    root: Path, arguments: Sequence[str], *, environ: dict[str, str], given: bytes = b"", limit: float | None = None
 ) -> tuple[int, bytes, bytes]:
     """(exit code, stdout, stderr) of one git, in a session of its own: no terminal to ask at, and Ctrl-C is not for it."""
     command = ["git", *(part for one in _SETTINGS for part in ("-c", one)), *arguments]
@@ -198,11 +204,11 @@ def _git(
     except OSError as error:
         raise GitTrouble(f"git cannot be started ({error.strerror})") from None
     try:
-        out, err = process.communicate(given, timeout=LIMIT)
+        out, err = process.communicate(given, timeout=limit or LIMIT)
     except BaseException as error:
         _end(process)
         if isinstance(error, subprocess.TimeoutExpired):
-            raise GitTrouble(f"git {arguments[0]} took longer than {LIMIT:g} s") from None
+            raise GitTrouble(f"git {arguments[0]} took longer than {limit or LIMIT:g} s") from None
         raise
     return process.returncode, out, err
 

@@ -23,13 +23,16 @@ from rolecall.campaign.archive import (
     EDITS,
     FOLDS,
     TURNS,
+    aside,
     attempts,
     begun,
+    bring_back,
     damaged,
     draft,
     drop_drafts,
     folders,
     keep_draft,
+    leave,
     lines,
     newest_open,
     others,
@@ -58,9 +61,11 @@ __all__ = [
     "CallLog",
     "Edit",
     "Record",
+    "aside",
     "attempts",
     "begin",
     "begun",
+    "bring_back",
     "calls",
     "damaged",
     "draft",
@@ -69,6 +74,7 @@ __all__ = [
     "finish_torn",
     "folders",
     "keep_draft",
+    "leave",
     "lines",
     "newest_open",
     "open_call",
@@ -243,7 +249,7 @@ def begin(root: Path, turn: int, action: str, *, seed: str = "", **what: object)
     for folder in reversed(folders(root)):
         if int(folder.rsplit("/T", 1)[-1]) < turn:
             break
-        set_aside(root, folder, "other")
+        leave(root, folder)
     record = Record(root, f"{TURNS}/{turn_id(turn)}")
     record.note("begin", turn=turn, action=action, at=time.strftime("%Y-%m-%dT%H:%M:%S"), seed=seed, **what)
     drop_versions(root, turn - VERSIONS)

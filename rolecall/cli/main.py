@@ -37,6 +37,8 @@ COMMANDS = {
     "index": ("upkeep", "Bring the search index up to date."),
     "watch": ("upkeep", "Keep the search index current while you edit."),
     "ingest": ("ingesting", "Bring in a chat from another program."),
+    "branch": ("timelines", "Begin another timeline of the story."),
+    "timeline": ("timelines", "The timelines; go to one of them."),
     "models": ("models", "Which models play which role; fetch the embedded one."),
 }
 

@@ -15,13 +15,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from rolecall.campaign import commitlines, commits, lock, records
+from rolecall.campaign import commitlines, commits, lock, records, timelines
 from rolecall.campaign.activity import Feed
 from rolecall.campaign.folder import Campaign, open_campaign
 from rolecall.campaign.journal import turn_id
 from rolecall.campaign.kinds import STATE_FILE
+from rolecall.campaign.settings import SETTINGS_FILE
 from rolecall.campaign.text import blemishes, clean
-from rolecall.errors import ModelSettings, RoleCallError, TurnError
+from rolecall.errors import GitTrouble, ModelSettings, RoleCallError, TurnError
 from rolecall.models.chain import Chain, Models
 from rolecall.models.roles import chains_for
 from rolecall.search.searcher import Search
@@ -123,6 +124,34 @@ class Game:
                 done.append(rollback.undo(campaign, number))
                 self.commit(lambda said=message: said, listener)
             return done
+
+    def branch(self, name: str, listener: Listener, *, at: int | None = None) -> None:
+        """Begin another timeline from here, or from right after turn `at`, and go there. GitTrouble where git says no."""
+        self.settle()
+        with self._writing(listener) as (campaign, search):
+            self._refuse_off()
+            timelines.make(self._keeper, name, at)
+            self._arrived(campaign, search, listener)
+
+    def go(self, name: str, listener: Listener) -> bool:
+        """Go to another timeline; False when it is the current one. GitTrouble where git says no."""
+        self.settle()
+        with self._writing(listener) as (campaign, search):
+            self._refuse_off()
+            moved = timelines.go(self._keeper, name)
+            self._arrived(campaign, search, listener)
+            return moved
+
+    def _refuse_off(self) -> None:
+        if not self._keeper.on:
+            raise GitTrouble("git is off for this campaign", path=SETTINGS_FILE, remedy="write `git: auto`")
+
+    def _arrived(self, campaign: Campaign, search: Search, listener: Listener) -> None:
+        """The files are those of another timeline: records and index follow them."""
+        for put_right in recovery.recover(campaign, search):
+            listener.note(put_right.what)
+        with suppress(RoleCallError):  # the next command looks again, and tells
+            search.refresh()
 
     @contextmanager
     def writing(self, listener: Listener) -> Iterator[tuple[Campaign, Search]]:

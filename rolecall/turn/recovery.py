@@ -19,7 +19,7 @@ from rolecall.exchange import importing
 from rolecall.search.searcher import Search
 from rolecall.tools import families
 from rolecall.tools.toolbox import NARRATOR, Table
-from rolecall.turn import folding, ingested, rollback, soundness, telling
+from rolecall.turn import courses, folding, ingested, rollback, soundness, telling
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,7 @@ def is_needed(campaign: Campaign) -> bool:
             or rollback.pending(root) is not None
             or ingested.pending(root) is not None
             or folding.pending(campaign) is not None
+            or courses.is_other(campaign)
         )
     except StorageError:
         return True  # a record that the disk does not give out now: whoever writes is told
@@ -47,6 +48,8 @@ def is_needed(campaign: Campaign) -> bool:
 def recover(campaign: Campaign, search: Search) -> list[Recovered]:
     """Put right what an interrupted command left. Holds only under the campaign's lock; may itself be interrupted."""
     done: list[Recovered] = []
+    if rollback.pending(campaign.root) is None and (turns := courses.follow(campaign)):
+        done.append(Recovered(f"The story took another course at {turn_id(turns[0])}; swipe and undo follow it"))
     while (folder := records.newest_open(campaign.root)) and records.begun(campaign.root, folder) is None:
         done.append(_put_aside(campaign, folder))
     if folder is not None:

@@ -64,11 +64,11 @@ def refuse_damage(campaign: Campaign, folder: str, *, again: bool = False) -> No
     if not any(op in ("section", "journal") for _, op in wrote) and turn in standing(campaign):
         raise damage(folder)
     for effect in planned:
-        if effect.op in _DATED and (effect.path, effect.op) not in wrote and _is_shown(campaign, effect):
+        if effect.op in _DATED and (effect.path, effect.op) not in wrote and is_shown(campaign, effect):
             raise damage(folder)
 
 
-def _is_shown(campaign: Campaign, effect: Effect) -> bool:
+def is_shown(campaign: Campaign, effect: Effect) -> bool:
     """Whether a file says already what an effect would write."""
     if not files.exists(campaign.root, effect.path):
         return False

@@ -1,0 +1,56 @@
+"""`rolecall branch` and `rolecall timeline`: other courses of the story, kept in git."""
+
+from __future__ import annotations
+
+import click
+
+from rolecall.cli.shared import game_of, json_option, note, reading, say, say_json, wait_option
+
+
+@click.command("branch")
+@click.argument("name")
+@click.option("--at", metavar="T0042", help="Begin right after this turn; else where the story stands now.")
+@wait_option
+@click.pass_context
+def branch_command(ctx: click.Context, name: str, at: str | None, wait: float) -> None:
+    """Begin another timeline, a git branch called NAME, and go there. The one you leave stays as it is.
+
+    What you changed by hand is committed first. `rolecall timeline NAME` goes back.
+    """
+    from rolecall.campaign.journal import turn_number
+    from rolecall.turn.lifecycle import Listener
+
+    turn = turn_number(at) if at else None
+    if at and not turn:
+        raise click.UsageError(f"`{at}` is not a turn; write it as T0042.")
+    game_of(ctx, "branch", (), wait).branch(name, Listener(note=note), at=turn)
+    note(f"You are in the timeline {name}.")
+
+
+@click.command("timeline")
+@click.argument("name", required=False)
+@wait_option
+@json_option
+@click.pass_context
+def timeline_command(ctx: click.Context, name: str | None, wait: float, as_json: bool) -> None:
+    """List the timelines with their last turn, or go to the one called NAME.
+
+    What you changed by hand is committed before you leave. Swipe, undo and search know the timeline you are in.
+    """
+    from rolecall.campaign import timelines
+    from rolecall.turn.lifecycle import Listener
+
+    if name is not None:
+        moved = game_of(ctx, "timeline", (), wait).go(name, Listener(note=note))
+        note(f"You are in the timeline {name}." if moved else f"You were in the timeline {name} already.")
+        return
+    found = timelines.listed(reading(ctx))
+    if as_json:
+        say_json([timeline.to_json() for timeline in found])
+        return
+    width = max((len(timeline.name) for timeline in found), default=0)
+    for timeline in found:
+        mark = "*" if timeline.current else " "
+        say(f"{mark} {timeline.name:<{width}}  {timeline.turn or '-':<5}  {timeline.date[:10]}  {timeline.subject}")
+    if found and not any(timeline.current for timeline in found):
+        note("You are in none of them: HEAD is on no branch.")

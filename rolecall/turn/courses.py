@@ -1,0 +1,156 @@
+"""The records follow the story: whatever git switched, reset or merged, swipe and undo know the turns that stand now.
+
+A record belongs to a turn when the story or the Journal still tells what the record told. One of another course of the
+story is put aside (`T0042.other-1`), and one that was put aside comes back when its turn stands again: so every timeline has
+its own memory, however one came to it. Nothing is guessed: only what was told word for word brings a record back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rolecall.campaign import chronicles, journal, records, story
+from rolecall.campaign.effects import Effect, decode
+from rolecall.campaign.folder import Campaign
+from rolecall.campaign.kinds import STATE_FILE
+from rolecall.campaign.records import Record
+from rolecall.errors import DocumentError, StorageError
+from rolecall.turn import soundness
+
+LOOK_BACK = 200  # turns from the story's end within which records are looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A turn as the files tell it now; empty where they do not."""
+
+    action: str = ""
+    prose: str = ""
+    line: str = ""
+
+
+def is_other(campaign: Campaign) -> bool:
+    """Whether the newest record may not be of the story's last turn; cheap enough for every command."""
+    try:
+        found = records.folders(campaign.root)
+        lines = journal.lines_of(campaign.document(STATE_FILE))
+    except (DocumentError, StorageError):
+        return False
+    last = max(lines, key=lambda line: line.turn, default=None)
+    if not found:
+        return last is not None and bool(records.aside(campaign.root, last.turn))
+    if last is None or last.turn != records.turn_of(found[-1]):
+        return True
+    told = next((e for e in _told(campaign, found[-1]) if e.op == "journal"), None)
+    return told is None or _plain(told.text) != _plain(last.text)
+
+
+def follow(campaign: Campaign) -> list[int]:
+    """Put aside the records of another course of the story and bring back those of this one; the turns concerned.
+
+    Only under the campaign's lock. An interrupted turn that may be finished here is left to the recovery.
+    """
+    if not is_other(campaign):
+        return []
+    root, done = campaign.root, []
+    try:
+        standing, end = _standing(campaign)
+    except (DocumentError, StorageError):
+        return []  # what cannot be read tells nothing; `check` tells of it
+    mine = {records.turn_of(folder): folder for folder in records.folders(root)}
+    is_open = records.newest_open(root)
+    if is_open and records.turn_of(is_open) <= end + 1:
+        return []
+    for turn in sorted({*mine, *standing}, reverse=True)[:LOOK_BACK]:
+        folder, now = mine.get(turn), standing.get(turn)
+        if folder and now and _is_of(campaign, folder, now):
+            if done:
+                break  # from here on both courses are one
+            continue
+        other = _aside(campaign, turn, now) if now else None
+        if folder and (other or _is_gone(campaign, folder, now, end)):
+            records.leave(root, folder)
+            done.append(turn)
+            folder = None
+        if other and not folder:
+            _bring_back(campaign, other)
+            done.append(turn)
+    return sorted(set(done))
+
+
+def _standing(campaign: Campaign) -> tuple[dict[int, Standing], int]:
+    """({turn: how it stands}, the last turn that anything knows of)."""
+    lines = {line.turn: line.text for line in journal.lines_of(campaign.document(STATE_FILE))}
+    told = {one.turn: one for one in story.recent(campaign, LOOK_BACK)}
+    found = {
+        turn: Standing(told[turn].action, told[turn].prose, lines.get(turn, ""))
+        if turn in told
+        else Standing(line=lines[turn])
+        for turn in {*lines, *told}
+    }
+    return found, max([*found, chronicles.last_covered(campaign)])
+
+
+def _told(campaign: Campaign, folder: str) -> list[Effect]:
+    every = records.lines(campaign.root, folder)
+    return [decode(effect) for line in every if line["do"] == "plan" for effect in line["effects"]]
+
+
+def _is_of(campaign: Campaign, folder: str, now: Standing) -> bool:
+    """Whether what a record told stands, word for word, in the story or the Journal."""
+    for effect in _told(campaign, folder):
+        if effect.op == "section" and now.prose and _plain(effect.text) == _plain(now.prose):
+            return True
+        if effect.op == "journal" and now.line and _plain(effect.text) == _plain(now.line):
+            return True
+    return False
+
+
+def _is_gone(campaign: Campaign, folder: str, now: Standing | None, end: int) -> bool:
+    """Whether nothing of what a record told stands any more: not what the writer has only reworded."""
+    if records.begun(campaign.root, folder) is None:
+        return False  # damaged: told where it matters
+    if now is not None:
+        action = next((effect.key for effect in _told(campaign, folder) if effect.op == "section"), "")
+        return bool(now.prose) and _plain(action) != _plain(now.action)
+    left = [effect for effect in _told(campaign, folder) if effect.op in ("arc", "history")]
+    return records.turn_of(folder) > end and not any(soundness.is_shown(campaign, effect) for effect in left)
+
+
+def _aside(campaign: Campaign, turn: int, now: Standing) -> str | None:
+    """The record that was put aside and told what stands now, the newest of them."""
+    found = [folder for folder in records.aside(campaign.root, turn) if _is_of(campaign, folder, now)]
+    whole = [folder for folder in found if records.begun(campaign.root, folder)]
+    return whole[-1] if whole else None
+
+
+def _bring_back(campaign: Campaign, aside: str) -> None:
+    """A record that was put aside is its turn's again; one that was undone stands as it was before that."""
+    root = campaign.root
+    lines = records.lines(root, aside)
+    if any(line["do"] == "unwound" for line in lines) and not records.writes(root, aside):
+        record = Record(root, aside)
+        record.note("reopened")
+        last = max(n for n, line in enumerate(lines) if line["do"] == "unwound")
+        for write in _writes_before(lines[:last]):
+            record.note("write", **{key: value for key, value in write.items() if key != "do"})
+        record.note("told", again=True)
+        record.note("closed", again=True)
+    records.bring_back(root, aside)
+
+
+def _writes_before(lines: list[dict]) -> list[dict]:
+    """The writes that stood before a record was unwound."""
+    found: list[dict] = []
+    for line in lines:
+        if line["do"] == "write":
+            found.append(line)
+        elif line["do"] == "unwritten" and found:
+            found.pop()
+        elif line["do"] == "unwound":
+            found.clear()
+    return found
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())

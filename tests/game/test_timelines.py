@@ -1,0 +1,214 @@
+"""Timelines: plain branches, each with its own memory, however one comes to it."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from rolecall.campaign import journal, records
+from rolecall.campaign.checks import check
+from rolecall.campaign.folder import open_campaign
+from rolecall.errors import CampaignError, Conflict, GitTrouble, TurnError, UnknownName
+from rolecall.search.searcher import Search
+from rolecall.turn import swipes
+from tests.game.repositories import NEEDS_GIT, Table, line, script, table
+
+pytestmark = [NEEDS_GIT, pytest.mark.skipif(sys.platform == "win32", reason="paths as posix has them")]
+
+
+@pytest.fixture
+def tale(tmp_path, monkeypatch, clean_environment) -> Table:
+    return table(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def rain(tmp_path) -> str:
+    return script(tmp_path, " in the rain")
+
+
+def journal_of(tale: Table) -> list[str]:
+    lines = journal.lines_of(open_campaign(tale.root).document("campaign-state.md"))
+    return [one.text.removeprefix("Kit met Old Pasco on the quay").removesuffix(".") for one in lines]
+
+
+def turns(tale: Table, tell: list[str], model: str = "") -> None:
+    for action in tell:
+        assert tale.tell(action, model).degraded == ()
+
+
+def test_a_branch_goes_its_own_way_and_the_old_one_stays_as_it_was(tale, rain):
+    turns(tale, ["I wait.", "I stay."])
+    tale.game().branch("what-if", tale.listener)
+    turns(tale, ["I run.", "I hide."], rain)
+    assert journal_of(tale) == [", hour 1", ", hour 2", " in the rain, hour 3", " in the rain, hour 4"]
+    assert tale.game().go("main", tale.listener) is True and tale.game().go("main", tale.listener) is False
+    assert journal_of(tale) == [", hour 1", ", hour 2"]
+    assert tale.tell("I walk.").turn == "T0003"
+    assert (
+        tale.subjects("what-if")[0] == f"T0004 {line(4, ' in the rain')}" and tale.subjects()[0] == f"T0003 {line(3)}"
+    )
+    assert check(open_campaign(tale.root)) == []
+
+
+def test_a_branch_from_an_earlier_turn_has_that_turns_present(tale):
+    turns(tale, ["I wait.", "I stay.", "I go."])
+    tale.game().swipe(tale.listener)
+    tale.game().branch("what-if", tale.listener, at=2)
+    assert journal_of(tale) == [", hour 1", ", hour 2"] and "## T0003" not in tale.read(tale.files_of()[1])
+    with pytest.raises(UnknownName, match="T0009"):
+        tale.game().branch("never", tale.listener, at=9)
+
+
+def test_swipe_and_undo_know_the_timeline_one_is_in(tale, rain, tmp_path):
+    turns(tale, ["I wait.", "I stay.", "I go."])
+    tale.game(script(tmp_path, " at night")).swipe(tale.listener)
+    tale.game().branch("what-if", tale.listener, at=1)
+    turns(tale, ["I run.", "I hide."], rain)
+    assert [row["journal"] for row in swipes.listed(open_campaign(tale.root))] == [line(3, " in the rain")]
+    tale.game().go("main", tale.listener)
+    rows = swipes.listed(open_campaign(tale.root))
+    assert [(row["journal"], row["current"]) for row in rows] == [(line(3), False), (line(3, " at night"), True)]
+    tale.game().switch(1, tale.listener)
+    assert journal_of(tale) == [", hour 1", ", hour 2", ", hour 3"]
+    assert [undone.action for undone in tale.game().undo(tale.listener, count=3)] == ["I go.", "I stay.", "I wait."]
+    tale.game().go("what-if", tale.listener)
+    assert [undone.action for undone in tale.game().undo(tale.listener, count=2)] == ["I hide.", "I run."]
+    assert journal_of(tale) == [", hour 1"]
+    assert [undone.action for undone in tale.game().undo(tale.listener)] == [
+        "I wait."
+    ]  # undone in main, yet it stands here
+    assert tale.git("status", "--porcelain") == "" and check(open_campaign(tale.root)) == []
+
+
+def test_switching_by_hand_is_as_good(tale, rain):
+    turns(tale, ["I wait.", "I stay.", "I go."])
+    tale.git("checkout", "-qb", "what-if", "HEAD~2")
+    turns(tale, ["I run."], rain)
+    assert journal_of(tale) == [", hour 1", " in the rain, hour 2"]
+    tale.git("checkout", "-q", "main")
+    assert [undone.action for undone in tale.game().undo(tale.listener, count=2)] == ["I go.", "I stay."]
+    tale.git("checkout", "-q", "what-if")
+    assert [undone.action for undone in tale.game().undo(tale.listener)] == ["I run."]
+    assert journal_of(tale) == [", hour 1"] and tale.git("status", "--porcelain") == ""
+
+
+def test_after_a_reset_undo_takes_back_what_stands_and_after_a_merge_what_came(tale, rain):
+    turns(tale, ["I wait.", "I stay.", "I go."])
+    tale.git("checkout", "-qb", "side")
+    turns(tale, ["I run."], rain)
+    tale.git("checkout", "-q", "main")
+    assert len(swipes.listed(open_campaign(tale.root))) == 1
+    tale.git("merge", "-q", "--ff-only", "side")
+    assert [undone.action for undone in tale.game().undo(tale.listener)] == ["I run."]
+    tale.git("reset", "-q", "--hard", "HEAD~2")  # before the undo and the turn
+    assert [undone.action for undone in tale.game().undo(tale.listener)] == ["I go."]
+    assert journal_of(tale) == [", hour 1", ", hour 2"]
+
+
+def test_what_another_machine_told_is_refused_and_not_mistaken(tale, rain):
+    turns(tale, ["I wait.", "I stay."])
+    tale.git("checkout", "-qb", "hers", "HEAD~1")
+    turns(tale, ["I stay."], rain)  # the very action, another answer
+    for folder in (tale.root / ".rolecall/turns").iterdir():
+        if folder.name.startswith("T0002") and "rain" in (folder / "record.jsonl").read_text():
+            folder.rename(tale.root.parent / folder.name)
+    before = tale.read("campaign-state.md")
+    with pytest.raises(TurnError, match="no record of T0002"):
+        tale.game().undo(tale.listener)
+    assert tale.read("campaign-state.md") == before
+    tale.git("checkout", "-q", "main")
+    assert [undone.action for undone in tale.game().undo(tale.listener)] == ["I stay."]
+
+
+def test_a_line_reworded_by_hand_keeps_its_record(tale):
+    turns(tale, ["I wait.", "I stay."])
+    tale.replace("campaign-state.md", line(2), "Nothing at all.")
+    tale.tell("I go.")
+    tale.replace("campaign-state.md", line(3), "Nothing either.")
+    assert [undone.turn for undone in tale.game().undo(tale.listener)] == [3]
+    assert not [folder for folder in records.aside(tale.root, 3) if ".other-" in folder]
+
+
+def test_pending_edits_are_committed_before_one_leaves_and_staged_ones_are_refused(tale):
+    turns(tale, ["I wait."])
+    tale.game().branch("what-if", tale.listener)
+    tale.write("lore/tides.md", "The ebb is long.\n")
+    tale.game().go("main", tale.listener)
+    assert tale.subjects("what-if")[0].startswith("By hand") and not (tale.root / "lore/tides.md").exists()
+    tale.write("lore/winds.md", "West.\n")
+    tale.git("add", "lore/winds.md")
+    with pytest.raises(GitTrouble, match=r"you have staged lore/winds\.md"):
+        tale.game().go("what-if", tale.listener)
+    tale.git("restore", "--staged", "lore/winds.md")
+    tale.write("map.png", "not a campaign file")
+    tale.game().go("what-if", tale.listener)
+    assert (tale.root / "map.png").exists() and (tale.root / "lore/tides.md").exists()
+
+
+def test_names_that_will_not_do_are_refused_with_one_that_will(tale):
+    turns(tale, ["I wait."])
+    with pytest.raises(CampaignError, match="try `what-if-she-stayed`"):
+        tale.game().branch("what if she stayed?", tale.listener)
+    with pytest.raises(CampaignError):
+        tale.game().branch("-D", tale.listener)
+    with pytest.raises(Conflict, match="already"):
+        tale.game().branch("main", tale.listener)
+    with pytest.raises(UnknownName, match="did you mean `main`"):
+        tale.game().go("mian", tale.listener)
+    assert tale.git("branch", "--list").split() == ["*", "main"]
+
+
+def test_from_a_head_on_no_branch_a_branch_is_the_way_out(tale):
+    turns(tale, ["I wait.", "I stay."])
+    tale.git("checkout", "-q", "--detach", "HEAD~1")
+    assert [d.layer for d in tale.tell("I run.").degraded] == ["git"]
+    tale.game().branch("found", tale.listener)
+    assert tale.subjects()[0] == f"T0002 {line(2)}" and tale.tell("I go.").degraded == ()
+    assert tale.git("status", "--porcelain") == ""
+
+
+def test_the_index_follows_the_timeline(tale, rain):
+    turns(tale, ["I wait."])
+    tale.game().branch("what-if", tale.listener)
+    tale.write("lore/kraken.md", "The kraken sleeps below Skerrow.\n")
+    turns(tale, ["I run."], rain)
+    tale.game().go("main", tale.listener)
+    search = Search(open_campaign(tale.root))
+    search.refresh()
+    assert not [hit for hit in search.find("kraken sleeps") if "kraken" in hit.path]
+    tale.game().go("what-if", tale.listener)
+    search.refresh()
+    assert [hit for hit in search.find("kraken sleeps") if "kraken" in hit.path]
+
+
+def test_timeline_lists_every_branch_that_holds_the_campaign(tale, rain, rolecall):
+    turns(tale, ["I wait."])
+    assert rolecall("-C", tale.root, "branch", "what-if").code == 0
+    turns(tale, ["I run."], rain)
+    tale.git("checkout", "-q", "--orphan", "pages")
+    tale.git("rm", "-rqf", ".")
+    tale.write("index.html", "<p>")
+    tale.git("add", "index.html")
+    tale.git("commit", "-qm", "Pages")
+    tale.git("checkout", "-q", "what-if")
+    rows = json.loads(rolecall("-C", tale.root, "timeline", "--json").out)
+    assert {row["name"]: (row["current"], row["turn"], row["journal"], row["subject"]) for row in rows} == {
+        "what-if": (True, "T0002", line(2, " in the rain"), f"T0002 {line(2, ' in the rain')}"),
+        "main": (False, "T0001", line(1), f"T0001 {line(1)}"),
+    }
+    ran = rolecall("-C", tale.root, "timeline")
+    assert ran.out.split()[:3] == ["*", "what-if", "T0002"]
+    assert rolecall("-C", tale.root, "timeline", "main").err.endswith("You are in the timeline main.\n")
+    assert (
+        rolecall("-C", tale.root, "branch", "x y").code == 1
+        and rolecall("-C", tale.root, "branch", "x", "--at", "y").code == 2
+    )
+
+
+def test_where_git_is_off_or_no_repository_is_they_say_so(rolecall, campaign):
+    ran = rolecall("-C", campaign, "branch", "what-if")
+    assert ran.code == 1 and "rolecall.yaml: git is off for this campaign; write `git: auto`" in ran.err
+    ran = rolecall("-C", campaign, "timeline")
+    assert ran.code == 1 and "there is no repository here" in ran.err and ran.out == ""
