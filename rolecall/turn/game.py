@@ -128,7 +128,7 @@ class Game:
     def branch(self, name: str, listener: Listener, *, at: int | None = None) -> None:
         """Begin another timeline from here, or from right after turn `at`, and go there. GitTrouble where git says no."""
         self.settle()
-        with self._writing(listener) as (campaign, search):
+        with self.writing(listener) as (campaign, search):
             self._refuse_off()
             timelines.make(self._keeper, name, at)
             self._arrived(campaign, search, listener)
@@ -136,7 +136,7 @@ class Game:
     def go(self, name: str, listener: Listener) -> bool:
         """Go to another timeline; False when it is the current one. GitTrouble where git says no."""
         self.settle()
-        with self._writing(listener) as (campaign, search):
+        with self.writing(listener) as (campaign, search):
             self._refuse_off()
             moved = timelines.go(self._keeper, name)
             self._arrived(campaign, search, listener)
