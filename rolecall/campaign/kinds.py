@@ -49,9 +49,11 @@ COUNTED = frozenset({"affinity", "hit_points", "inventory", "discovered"})  # th
 # The keys of the mappings in a field of items, the one they are merged by first.
 ITEM_KEYS = {
     "relationships": ("with", "nature", "status"),
-    "connections": ("to", "way"),
-    "inventory": ("item", "count"),
+    "connections": ("to", "way", "days"),
+    "inventory": ("item", "count", "worn"),
 }
+# Of these mappings the game's own numbers, which directives change.
+ITEM_NUMBERS = {"relationships": ("affinity",)}
 
 _KINDS = (
     Kind("character", "characters", "a person, or whoever acts like one", {
@@ -109,7 +111,7 @@ FIELD_NOTES = {
     "type": "what sort",
     "region": "the name of the land or quarter it belongs to",
     "within": "the name of the place that contains it",
-    "connections": "ways from here: to (a place's name), way (how)",
+    "connections": "ways from here: to (a place's name), way (how), days (how long it takes)",
     "inhabitants": "names of those who live or stay there",
     "owner": "the name of its owner now",
     "leader": "the name of its leader now",

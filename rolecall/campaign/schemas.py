@@ -51,7 +51,7 @@ def _property(kind: str, key: str, type_: str) -> dict:
     if type_ == "names":
         return {**about, "type": [*_TEXT, "array"], "items": {"type": [*_TEXT, "array"]}}
     if type_ == "items":
-        order = kinds.ITEM_KEYS[key]
+        order = (*kinds.ITEM_KEYS[key], *kinds.ITEM_NUMBERS.get(key, ()))
         item = {"type": ["object", "string", "array"], "properties": {k: {"type": [*_TEXT, "array"]} for k in order}}
         return {**about, "type": ["array", "null"], "items": {**item, "required": [order[0]]}}
     return {**about, "type": [*_TEXT, "array"] if type_ == "name" else _TEXT}  # an unquoted [[Sera]] is a list to YAML

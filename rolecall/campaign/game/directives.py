@@ -16,12 +16,14 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
+from rolecall.campaign import references
 from rolecall.campaign.game import schema
 from rolecall.campaign.text import clean_line
 
 SCHEMA = schema.whole()
 LAYERS = ("narrator", "dm", "turn_dm")  # the first heard first
 NOTE = "directive"  # the kind of a record's line that says that a directive was applied
+_MARKS = str.maketrans(dict.fromkeys("[]|#^{}<>`*\\/", " "))
 _SUMMED = {("calendar", "advance"), ("combat", "next")}  # one layer's add up; of several layers the first heard counts
 
 
@@ -237,12 +239,18 @@ def _tidy(thing: object, shape: dict) -> object:
     if kind == "array" and isinstance(thing, list):
         return [_tidy(one, shape["items"]) for one in thing[: schema.MANY]]
     if kind == "string" and isinstance(thing, str):
-        return clean_line(thing, schema.LINE)
+        return _name(thing) if shape.get("maxLength") == schema.NAME else clean_line(thing, schema.LINE)
     if kind == "string" and type(thing) is int and abs(thing) <= schema.MOST:
         return str(thing)
     if kind == "integer":
         return _whole(thing)
     return thing
+
+
+def _name(text: str) -> str:
+    """A plain name, out of its brackets and without marks that mean something to a link, a row or a path."""
+    named = references.names_in(clean_line(text, schema.LINE))
+    return " ".join((named[0] if named else "").translate(_MARKS).split()).strip(" -")
 
 
 def _whole(thing: object) -> object:
