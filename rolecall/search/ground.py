@@ -40,6 +40,12 @@ def ground(search: Search, turn: int, *, seed: str = "", effects: Sequence[Effec
     return Ground(turn, read, named, having, seed=seed, effects=effects)
 
 
+def prepare(search: Search) -> None:
+    """Look up now what the first turn of a session would have to: which files say how time and numbers are counted."""
+    ready = ground(search, 0)
+    ready.calendar(), ready.rules(), ready.scheduled()
+
+
 def _of_kinds(search: Search, wanted: tuple[str, ...]) -> list[str]:
     return [path for path, entry in search.catalogue.items() if entry.kind in wanted and not entry.withheld]
 

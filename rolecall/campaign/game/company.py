@@ -62,10 +62,7 @@ def _leave(sheet: Sheet, move: Move) -> None:
     why = f" ({move.args['why']})" if "why" in move.args else ""
     said = row.text.strip()
     about = f"Left the party{why}" + (f"; it said of them: {said}" if not same_name(said, names[-1]) else "")
-    if path:
-        sheet.history(path, f"{about}.", reason="left the party")
-    else:
-        sheet.remark(f"{who}: {about}.", reason="left the party")
+    sheet.keep(path, who, f"{about}.", "left the party")
     sheet.put("row", STATE, HEADING, row.raw, "", reason="left the party")
     sheet.say(f"{names[-1]} is no longer in the party.")
 

@@ -178,16 +178,13 @@ def _end(sheet: Sheet, old: Condition, why: str) -> None:
     """Take a condition away; what it said is kept first."""
     path = sheet.look(old.who, "", *LIVING)
     line = f"No longer {old.words}" + (f" (until {old.until})" if old.until else "") + why + "."
-    if path:
-        sheet.history(path, line, reason="a condition is over")
-    else:
-        sheet.remark(f"{old.who}: {line}", reason="a condition is over")
+    sheet.keep(path, old.who, line, "a condition is over")
     sheet.put("row", STATE, HEADING, old.row.raw, "", reason="a condition is over")
     sheet.say(f"{old.who} is no longer {old.words}.")
 
 
 def expire(sheet: Sheet) -> None:
-    """Take away what is over by now. Of a locked entry's conditions too the row goes; what it said is kept under the Journal's line."""
+    """Take away what is over by now."""
     fight, calendar, today = combat.read(sheet.state), sheet.world.calendar, None
     for one in conditions_of(sheet.state):
         if not one.until:
@@ -204,11 +201,5 @@ def expire(sheet: Sheet) -> None:
                 and (calendar().since(day, today) or 0) >= 0
                 and calendar().since(day, today) is not None
             )
-        if over and not sheet.attempt("effects", f"{one.who}, {one.words}", "", lambda one=one: _end(sheet, one, "")):
-            sheet.attempt("effects", f"{one.who}, {one.words}", "", lambda one=one: _end_in_journal(sheet, one))
-
-
-def _end_in_journal(sheet: Sheet, old: Condition) -> None:
-    sheet.remark(f"{old.who}: no longer {old.words} (until {old.until}).", reason="a condition is over")
-    sheet.put("row", STATE, HEADING, old.row.raw, "", reason="a condition is over")
-    sheet.say(f"{old.who} is no longer {old.words}.")
+        if over:
+            sheet.attempt("effects", f"{one.who}, {one.words}", "", lambda one=one: _end(sheet, one, ""))

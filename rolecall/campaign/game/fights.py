@@ -120,10 +120,7 @@ def _leave(sheet: Sheet, move: Move) -> None:
     path = sheet.look(fighter.name, "", *LIVING)
     why = f": {move.args['why']}" if "why" in move.args else ""
     line = f"Left the fight in round {fight.round}{why}" + _wounds(fighter)
-    if path:
-        sheet.history(path, f"{line}.", reason="left the fight")
-    else:
-        sheet.remark(f"{fighter.name}: {line}.", reason="left the fight")
+    sheet.keep(path, fighter.name, f"{line}.", "left the fight")
     sheet.put("row", STATE, HEADING, fighter.row.raw, "", reason="left the fight")
     sheet.say(f"{fighter.name} is out of the fight.")
 

@@ -181,6 +181,15 @@ class Sheet:
         """A dated line of an entry's History."""
         self.put("history", path, text=line, reason=reason)
 
+    def keep(self, path: str | None, name: str, line: str, reason: str = "") -> None:
+        """What somebody's row said, kept before it goes: in their History, or under the turn's line in the Journal where they have no
+        entry, or a locked one.
+        """
+        if path and not kinds.flag(self.doc(path).fields, "locked"):
+            self.history(path, line, reason)
+        else:
+            self.remark(f"{name}: {line}", reason)
+
     def remark(self, line: str, reason: str = "") -> None:
         """A note under the turn's line in the Journal: for what has no entry of its own."""
         self.put("remark", STATE, text=line, reason=reason)

@@ -39,11 +39,12 @@ def resolve_ties(sheet: Sheet, merged: Merged) -> None:
 def _one(moves: list[Move]) -> dict:
     """The moves about one tie as one: set before change."""
     args: dict = {}
+    said_by: dict[str, str] = {}
     for move in moves:
         for key, value in move.args.items():
             if key == "change":
                 args[key] = args.get(key, 0) + value
-            elif key not in args or move.layer == moves[0].layer:
+            elif said_by.setdefault(key, move.layer) == move.layer:
                 args[key] = value
     return args
 

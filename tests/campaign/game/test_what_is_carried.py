@@ -292,3 +292,13 @@ def test_conditions_that_cannot_be_are_refused_in_words(moves, reason):
     before = dict(table.files)
     assert why(table.play({"effects": moves})) == [reason]
     assert table.files == before
+
+
+def test_a_condition_of_a_locked_entry_ends_all_the_same_and_is_kept_under_the_journals_line():
+    table = Table()
+    table.put(STATE, table.text(STATE).replace("## Promises", "## Effects\n- Orla: cold (until T0042)\n\n## Promises"))
+    before = table.text("characters/orla.md")
+    result = table.play({})
+    assert (table.section("Effects"), result.locked, result.refused) == ([], (), ())
+    assert table.section("Journal")[-1] == "  (Orla: No longer cold (until T0042).)"
+    assert table.text("characters/orla.md") == before
