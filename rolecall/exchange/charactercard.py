@@ -6,6 +6,7 @@ counts. The book may hide in `data.extensions.character_book`.
 
 from __future__ import annotations
 
+from rolecall.campaign.text import clean_line
 from rolecall.errors import ExchangeError
 from rolecall.exchange import characterbook, jsonfile, loose
 from rolecall.exchange.card import Card, Parcel
@@ -21,7 +22,7 @@ _KEPT = (
     ("assets", "list of pictures and sounds"), ("character_version", "version"), ("source", "list of sources"),
 )  # fmt: skip
 _KEPT_EXTENSIONS = (
-    ("depth_prompt", "depth prompt"), ("regex_scripts", "regex scripts"), ("world", "link to a lorebook"),
+    ("depth_prompt", "depth prompt"), ("regex_scripts", "regex scripts"),
     ("risuai", "RisuAI's own settings and scripts"), ("rolecall", "RoleCall's own details"),
 )  # fmt: skip
 
@@ -47,7 +48,10 @@ def read(data: dict, title: str) -> Parcel:
     made = _card("" if flat else "data", data, fields)
     book = _book(fields, made.name, "" if flat else "data/")
     version = SPECS.get(loose.text(data.get("spec")), V1 if flat else "a character card without a spec")
-    return Parcel("a RoleCall persona" if made.is_player else version, made.name, (book,) if book else (), (made,))
+    world = loose.text(loose.mapping(fields.get("extensions")).get("world")).strip()
+    linked = f"The card links to the lorebook {clean_line(world, 100)!r}, which is a file of its own: import that too."
+    name = "a RoleCall persona" if made.is_player else version
+    return Parcel(name, made.name, (book,) if book else (), (made,), left=(linked,) if world and not book else ())
 
 
 def _has_card(fields: dict, least: int) -> bool:

@@ -138,7 +138,9 @@ def _of_zip(data: bytes, title: str, place: Path) -> Parcel:
             "The RisuAI module in it (scripts, and a copy of the lorebook) stays in the original; nothing is run."
         )
     if packed.others > packed.module:
-        left.append(f"Its {packed.others - packed.module} pictures and other files stay in the original.")
+        left.append(
+            f"What else is in the zip ({packed.others - packed.module} pictures, sounds) stays in the original."
+        )
     return Parcel(found.format, found.title, found.books, found.cards, found.refused, tuple(left))
 
 

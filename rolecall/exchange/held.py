@@ -123,7 +123,7 @@ def _document(campaign: Campaign, held: Held, at: str) -> Document | None:
 def _keys_now(document: Document, entry: Entry, name: str) -> tuple[str, ...]:
     """The entry's keys without those that were taken out of its file, and with those that were put in."""
     now = [key for part in ("aliases", "keys", "keys_regex") for key in _listed(document, part)]
-    aliases, keys, patterns, _ = pages.keys_of(entry, name, set(), set())
+    aliases, keys, patterns, _ = pages.keys_of(entry, name, "lore", set(), set())
     shown = {fold(key) for key in (*aliases, *keys, *patterns)}
     standing = {fold(key) for key in now}
     gone = shown - standing

@@ -58,7 +58,10 @@ def known(root: Path) -> dict[str, str]:
 
 
 def make(root: Path, plan: Plan, progress: Progress = lambda done, total: None) -> str:
-    """Make everything that is planned; the receipt's path. ExchangeError, with nothing made, when it is too much."""
+    """Make everything that is planned; the receipt's path.
+
+    ExchangeError, with nothing made, when it is too much; when the disk refuses, what was made is taken back.
+    """
     from rolecall.exchange import receipt  # all that makes a plan is loaded only where there is one
 
     writes = [(made.path, made.data, f"{plan.originals[0][0]}, {made.page.at}".rstrip(", ")) for made in plan.made]
@@ -74,13 +77,18 @@ def make(root: Path, plan: Plan, progress: Progress = lambda done, total: None) 
     at = time.strftime("%Y-%m-%dT%H:%M:%S")
     record.note("begin", **{"import": plan.folder}, files=originals, at=at)
     total = len(plan.originals) + len(writes)
-    for number, (path, data) in enumerate(plan.originals, 1):
-        files.create(root, path, data)
-        progress(number, total)
-    reason = f"imported from {plan.parcel.format}"
-    lines = [_line(path, data, reason, source) for path, data, source in writes]
-    files.append(root, f"{record.folder}/record.jsonl", b"".join(lines), own_line=True)
-    _put(root, record, lambda done: progress(len(plan.originals) + done, total))
+    try:
+        for number, (path, data) in enumerate(plan.originals, 1):
+            files.create(root, path, data)
+            progress(number, total)
+        reason = f"imported from {plan.parcel.format}"
+        lines = [_line(path, data, reason, source) for path, data, source in writes]
+        files.append(root, f"{record.folder}/record.jsonl", b"".join(lines), own_line=True)
+        _put(root, record, lambda done: progress(len(plan.originals) + done, total))
+    except (StorageError, Conflict):
+        with suppress(StorageError):  # else the next command that writes does it
+            _undo(root, record.folder, {"import": plan.folder, "files": originals})
+        raise
     return told
 
 

@@ -188,15 +188,15 @@ def _front(data: bytes) -> dict:
         return {}
 
 
-def _kind(path: str, name: str, text: str, tags: list[str]) -> str:
-    """By its own type and tags (`type/location/manor`: the first level that says something), its folders, its text."""
-    for tag in tags:
-        for part in tag.split("/")[:3]:
-            if (kind := sorting.kind_of("", "", part.split("-")[-1])) != "lore":
+def _kind(path: str, name: str, text: str, said: list[str]) -> str:
+    """By what it says of its type (`type/location/manor`), then its folders, then its other tags, then its text."""
+    typed = [one for one in said if "/" not in one or one.casefold().startswith(("type/", "kind/"))]
+    rest = [one for one in said if one not in typed]
+    folders = [PurePosixPath(path).parts[:-1][::-1]]
+    for levels in (*(one.split("/")[:3] for one in typed), *folders, *(one.split("/")[:2] for one in rest)):
+        for level in levels:
+            if (kind := sorting.kind_of("", "", level.split("-")[-1])) != "lore":
                 return kind
-    for folder in reversed(PurePosixPath(path).parts[:-1]):
-        if (kind := sorting.kind_of("", "", folder)) != "lore":
-            return kind
     plain = "\n".join(
         line for line in text.split("\n") if line.strip() and not line.lstrip().startswith(("#", "<", "|"))
     )

@@ -70,7 +70,7 @@ def of_entry(entry: Entry, number: int, lonely: set[str], pinned: bool, taken: s
     """The page of a lorebook's entry. `lonely` are the keys that no other entry has, `taken` names that others bear."""
     name = title_of(entry, number)
     kind = sorting.kind_of(name, entry.text, entry.folder)
-    aliases, keys, patterns, left = keys_of(entry, name, lonely, taken)
+    aliases, keys, patterns, left = keys_of(entry, name, kind, lonely, taken)
     fields: dict[str, str | list[str]] = {"name": name, "kind": kind}
     fields |= {key: value for key, value in (("aliases", aliases), ("keys", keys), ("keys_regex", patterns)) if value}
     if entry.logic:
@@ -131,7 +131,9 @@ def macros(text: str) -> int:
     return len(_MACRO.findall(text))
 
 
-def keys_of(entry: Entry, name: str, lonely: set[str], taken: set[str]) -> tuple[list[str], list[str], list[str], int]:
+def keys_of(
+    entry: Entry, name: str, kind: str, lonely: set[str], taken: set[str]
+) -> tuple[list[str], list[str], list[str], int]:
     """(aliases, keys, regular expressions, how many are too many or too long) of an entry."""
     aliases: list[str] = []
     keys: list[str] = []
@@ -151,7 +153,7 @@ def keys_of(entry: Entry, name: str, lonely: set[str], taken: set[str]) -> tuple
             len(aliases) < sorting.MAX_ALIASES
             and folded in lonely
             and folded not in taken
-            and sorting.is_name(line, name, entry.text)
+            and sorting.is_name(line, name, entry.text, kind)
         ):
             aliases.append(line)
         else:

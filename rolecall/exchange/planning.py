@@ -127,16 +127,10 @@ class Places:
 def safe_name(name: str) -> str:
     """A file's name as it may stand in `imports/`: its own where that is harmless, else a slug with the same ending."""
     plain = name.isprintable() and not name.startswith((".", "#", "~")) and not set(name) & set('/\\:*?"<>|')
-    if (
-        plain
-        and len(name.encode("utf-8", "replace")) <= 120
-        and not name.endswith((" ", ".", "~"))
-        and name not in (MAP, RECEIPT)
-    ):
-        return name
-    stem, _, ending = name.rpartition(".")
-    ending = slug(ending, "bin")[:12]
-    return f"{slug(stem or name, 'original')}.{ending}"
+    if not plain or len(name.encode("utf-8", "replace")) > 120 or name.endswith((" ", ".", "~")):
+        stem, _, ending = name.rpartition(".")
+        name = f"{slug(stem or name, 'original')}.{slug(ending, 'bin')[:12]}"
+    return f"original-{name}" if name.casefold() in (MAP, RECEIPT) else name
 
 
 def _pinned(entries: list[Entry]) -> tuple[set[str], list[str]]:

@@ -24,6 +24,9 @@ _RULES = {
     "delay_until_recursion": "entries that call each other", "vectorized": "vectors", "ignore_budget": "a budget of its own",
     "automation": "automations", "keys_not": "keys that must not be there", "characters": "only with some characters",
 }  # fmt: skip
+_BOOK_SETTINGS = {
+    "scan_depth", "token_budget", "recursive_scanning", "scanDepth", "tokenBudget", "recursiveScanning", "settings",
+}  # fmt: skip
 LISTED = 500  # rows of one list
 
 
@@ -56,6 +59,11 @@ def notes(plan: Plan) -> list[str]:
     sources = [made.source for made in plan.made]
     entries = [one for one in sources if isinstance(one, Entry)]
     said = [*plan.parcel.left]
+    for book in plan.parcel.books:
+        if book.description.strip():
+            said.append(f"The book says of itself: {clean_line(book.description, 1000)}")
+    if any(_BOOK_SETTINGS & set(book.raw) for book in plan.parcel.books):
+        said.append("The book's own settings (how far back it searches, its budget, recursion) stay with the original.")
     asked = dict.fromkeys(word for entry in entries for rule in entry.odd_rules() if (word := _RULES.get(rule)))
     if asked:
         said.append(f"Not used by RoleCall, which finds entries by search: {', '.join(asked)}. `{MAP}` keeps them.")
@@ -108,7 +116,7 @@ def _opening(plan: Plan) -> str:
 
 def _made(made) -> str:  # a planning.Made
     fields = made.page.fields
-    more = [f"{len(fields[key])} {word}" for key, word in (("aliases", "aliases"), ("keys", "keys")) if fields.get(key)]
+    more = [_count(len(fields[key]), word) for key, word in (("aliases", "alias"), ("keys", "key")) if fields.get(key)]
     more += [word for key, word in (("pinned", "pinned"), ("forgotten", "forgotten")) if key in fields]
     return f"{_named(made.page.name, made.page.at)} → [{made.path}](../../{made.path.replace(' ', '%20')})" + (
         f" ({', '.join(more)})" if more else ""
@@ -156,4 +164,4 @@ def _some(names: Iterable[str]) -> str:
 
 
 def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
+    return f"{number:,} {word}{'' if number == 1 else 'es' if word.endswith('s') else 's'}"

@@ -25,10 +25,10 @@ _WORDS = {
         "location locations place places area region city cities town village forest kingdom country continent island river "
         "lake mountain mountains tavern inn shop castle fortress temple building house street district ward planet desert "
         "sea ocean valley cave dungeon tower academy school hotel museum manor realm hamlet settlement port lighthouse harbor harbour "
-        "harbor state province capital suburb neighborhood neighbourhood geography bakery"
+        "harbor province capital suburb neighborhood neighbourhood geography bakery"
     ),
     "organization": (
-        "organization organizations organisation organisations faction factions group groups guild guilds order cult company "
+        "organization organizations association organisation organisations faction factions group groups guild guilds order cult company "
         "corporation clan tribe gang army house family council society institute university agency party union band crew"
     ),
     "item": (
@@ -52,7 +52,10 @@ _LABEL = re.compile(
     r"^\s*[\[({<]*\s*(?:(?:type|kind|category|entry[ _]type)\s*[:=(]+\s*[\"']?(\w+)|(\w+)\s*[:(]\s*[\"']?\S)", re.I
 )
 _IS_A = re.compile(
-    r"^[^.!?\n]{0,120}?\b(?:is|was|are|were)\s+(?:an?|the|one of the)\s+((?:[\w'’-]+[ ,]+){0,7}?[\w'’-]+)", re.I
+    r"^[^.!?\n]{0,120}?\b(?:is|was|are|were)\s+(?:an?|the|one of the)\s+((?:[\w'’-]+[ ,]+){0,7}[\w'’-]+)", re.I
+)
+_RELATED = re.compile(
+    r"\b(?:of|in|by|from|for|with|about|on|at|to|near|that|which|who|where|whose|written|made|located)\b"
 )
 _PRONOUN = re.compile(r"\b(?:he|him|his|she|her|hers)\b", re.I)
 _PERSONAL = re.compile(r"\b(?:he|she)\b", re.I)
@@ -96,22 +99,27 @@ def kind_of(title: str, text: str, folder: str = "", tags: Iterable[str] = ()) -
     return "character" if _is_spoken_of(title, head) else "lore"
 
 
-def is_name(key: str, title: str, text: str) -> bool:
+def is_name(key: str, title: str, text: str, kind: str) -> bool:
     """Whether a key is a name of the entry rather than a word that calls it to mind.
 
-    It shares a whole word with the title and adds none but names to it, or it is the title's own beginning or end.
+    Of a person any name in the title will do, title and rank aside (`Varr`, of Captain Varr). Of anything else the key must have
+    all of the title but small words, what stands in parentheses, and the sort of thing it is (`Skerrow`, of Skerrow Town).
+    Words that the title has not must be names by their looks.
     """
-    words, titled = _parts(key), _parts(title)
+    words, titled = _parts(key), _parts(re.sub(r"\([^()]*\)", "", title)) or _parts(title)
     if is_regex(key) or not words or not titled or len(words) > _NAME_WORDS or "," in key:
         return False
-    own = [word for word in words if word not in _SMALL]
-    shared = [word for word in own if word in titled]
-    if not shared or not any(len(word) > 2 or not word.isascii() for word in shared):
+    own = {word for word in words if word not in _SMALL}
+    shared = own & set(titled)
+    if all(word in KIND_OF for word in own) or not any(len(word) > 2 or not word.isascii() for word in shared):
         return False
     looks = all(word[:1].isupper() or fold(word) in _SMALL for word in re.findall(r"[^\W\d_]+", key))
-    if len(shared) == len(own):  # Sera, of Sera Vane; not `war`, of The War of the Currents
-        return looks or not title[:1].isupper()
-    return looks and all(word in titled or _is_proper(word, text) for word in own) and set(titled) <= {*own, *_SMALL}
+    if not looks and title[:1].isupper():
+        return False
+    if kind in ("character", "creature") and shared == own:
+        return True
+    rest = {word for word in titled if word not in _SMALL and word not in KIND_OF}
+    return bool(rest) and rest <= own and all(_is_proper(word, text) for word in own - shared)
 
 
 def unique(keys_of: Iterable[Iterable[str]]) -> set[str]:
@@ -129,7 +137,7 @@ def _defined(title: str, head: str) -> str:
     found = _IS_A.match(first)
     if found and not {word for word in _parts(title) if len(word) > 2} & set(_parts(first[: found.start(1)])):
         return ""
-    for word in re.findall(r"[^\W\d_]+", found[1].casefold()) if found else ():
+    for word in re.findall(r"[^\W\d_]+", _RELATED.split(found[1].casefold())[0]) if found else ():
         kind = KIND_OF.get(word) or KIND_OF.get(word.removesuffix("s"))
         if kind in _DEFINED:
             return kind

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import subprocess
 import sys
@@ -210,3 +211,42 @@ def test_a_file_that_is_none_and_a_name_that_is_none_are_said(rolecall, campaign
     assert "no such file" in rolecall("-C", campaign, "import", "nowhere.json").err
     assert rolecall("-C", campaign, "import").code == 2
     assert "no import 'x' is on record" in rolecall("-C", campaign, "import", "--undo", "x").err
+
+
+@pytest.mark.parametrize("name", ["entries.json", "Receipt.md.json", "receipt.MD"])
+def test_an_original_never_takes_the_place_of_the_map_or_the_receipt(name, take, campaign):
+    data = json.dumps(foreign.world({"comment": "Well", "content": "Deep."})).encode()
+    receipt = take(data, name) if not name.endswith("MD") else take(b"A note.\n", name)
+    held = [p for p in (campaign / receipt["folder"]).rglob("*") if p.is_file()]
+    assert len(held) == 3 and (campaign / receipt["folder"] / "receipt.md").read_bytes().startswith(b"# ")
+    assert json.loads((campaign / receipt["folder"] / "entries.json").read_bytes())["made"]
+
+
+def test_a_disk_that_is_full_leaves_nothing_behind(campaign, tmp_path, monkeypatch, rolecall):
+    place, before = foreign.write(tmp_path / "book.json", BOOK), tree(campaign)
+    rolecall("-C", campaign, "list")
+    whole = False
+    for step in range(100):
+        monkeypatch.setattr(files, "fs", Full(step))
+        ran = rolecall("-C", campaign, "import", place)
+        monkeypatch.setattr(files, "fs", files.FileSystem())
+        whole = ran.code == 0
+        assert whole or (ran.err.count("Error: ") == 1 and "the disk is full" in ran.err), ran.err
+        if whole:
+            break
+        assert tree(campaign) == before, step
+        assert checks.check(open_campaign(campaign)) == []
+    assert whole and step > 6
+
+
+class Full(files.FileSystem):
+    """A disk on which, after so many calls, there is no room for one more new file."""
+
+    def __init__(self, at: int) -> None:
+        self.left = at
+
+    def write(self, fd, data):
+        self.left -= 1
+        if self.left < 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return super().write(fd, data)
