@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 
-from rolecall.campaign import arcs, chronicles, effects, files, journal, kinds, lock, records, story, summaries
+from rolecall.campaign import arcs, chronicles, clashes, effects, files, journal, kinds, lock, records, story, summaries
 from rolecall.campaign.documents import Document, parse
 from rolecall.campaign.folder import CONFLICT_COPY, Campaign
 from rolecall.campaign.frontmatter import Node, find
@@ -50,6 +50,8 @@ def check(campaign: Campaign) -> list[Problem]:
         found += _file(campaign, path, documents)
     found += _settings(campaign)
     found += _turns(documents, records.undone(campaign.root))
+    for path, line, message in clashes.covered_twice(documents):
+        found.append(Problem(path, line, "covered-twice", message, "keep the Chronicle of the timeline you go on with"))
     found += _outside(documents.get(STATE_FILE))
     for document in documents.values():
         kind = kinds.kind_of(document.path, document.fields)

@@ -8,7 +8,9 @@ writer's filters and attributes are honoured, for what they keep out of a reposi
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -172,16 +174,25 @@ def is_below_one(root: Path) -> bool:
 
 
 def init(root: Path) -> str:
-    """Make a repository of a new campaign; empty, or why it was not made, in words."""
+    """Make a repository of a new campaign, with a driver for merges; empty, or why it was not made, in words."""
     if (root / ".git").exists():
         return ""
     if is_below_one(root):
         return "the folder lies in a repository already; `git: auto` in rolecall.yaml lets the game commit there"
     try:
-        code, _, err = _git(root, ("init", "-q"), environ=_environ())
+        for command in (("init", "-q"), *(("config", f"merge.rolecall.{key}", text) for key, text in _driver())):
+            code, _, err = _git(root, command, environ=_environ())
+            if code:
+                return _told(err, command)
     except GitTrouble as trouble:
         return trouble.what
-    return _told(err, ("init",)) if code else ""
+    return ""
+
+
+def _driver() -> tuple[tuple[str, str], ...]:
+    """What `merge=rolecall` in `.gitattributes` means, by the Python that runs here: PATH may not lead to it."""
+    command = f"{shlex.quote(sys.executable)} -m rolecall join %O %A %B %P"
+    return ("name", "joins journal lines and story sections of two timelines"), ("driver", command)
 
 
 def _git(

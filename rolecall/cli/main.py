@@ -39,6 +39,7 @@ COMMANDS = {
     "ingest": ("ingesting", "Bring in a chat from another program."),
     "branch": ("timelines", "Begin another timeline of the story."),
     "timeline": ("timelines", "The timelines; go to one of them."),
+    "join": ("timelines", "Join two timelines' files; git calls it in a merge."),
     "models": ("models", "Which models play which role; fetch the embedded one."),
 }
 

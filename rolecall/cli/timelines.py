@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from rolecall.cli.shared import game_of, json_option, note, reading, say, say_json, wait_option
@@ -54,3 +56,22 @@ def timeline_command(ctx: click.Context, name: str | None, wait: float, as_json:
         say(f"{mark} {timeline.name:<{width}}  {timeline.turn or '-':<5}  {timeline.date[:10]}  {timeline.subject}")
     if found and not any(timeline.current for timeline in found):
         note("You are in none of them: HEAD is on no branch.")
+
+
+@click.command("join")
+@click.argument("base", type=click.Path(path_type=Path))
+@click.argument("ours", type=click.Path(path_type=Path))
+@click.argument("theirs", type=click.Path(path_type=Path))
+@click.argument("path")
+@click.pass_context
+def join_command(ctx: click.Context, base: Path, ours: Path, theirs: Path, path: str) -> None:
+    """Join two timelines' Campaign State or chapter: git calls this in a merge, as `rolecall join %O %A %B %P`.
+
+    OURS gets the lines and sections of both, whole. Exit code 1 where the rest clashes; that stands between git's markers.
+    """
+    from rolecall.campaign import files, joining
+
+    versions = [files.read(place.resolve().parent, place.name) for place in (base, ours, theirs)]
+    data, clean = joining.joined(*versions, path)
+    files.rewrite(ours.resolve().parent, ours.name, data)
+    ctx.exit(0 if clean else 1)
