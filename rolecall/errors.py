@@ -17,7 +17,8 @@
     ├── ModelError               something about a language model
     │   ├── ModelSettings        a wrong key, name or request: told once, not retried
     │   ├── ModelUnavailable     no answer now: refused connection, 429, 5xx, time-out, blank answer
-    │   └── NoModel              every model of the chain failed, or there is none
+    │   ├── NoModel              every model of the chain failed, or there is none
+    │   └── OverCeiling          the writer's ceiling leaves no money or tokens for this call
     └── TurnError                a turn could not be told; the action is kept as a draft
 
 Each says which file (and line), what was wrong, and what to do next. `str(error)` is one line,
@@ -123,6 +124,10 @@ class ModelUnavailable(ModelError):
 
 class NoModel(ModelError):
     """Every model of the chain failed, or none is configured."""
+
+
+class OverCeiling(ModelError):
+    """The ceiling of `rolecall.yaml` leaves nothing for this call: it was not made."""
 
 
 class TurnError(RoleCallError):

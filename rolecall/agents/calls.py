@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from rolecall.agents.purse import Purse
 from rolecall.campaign import records
 from rolecall.campaign.records import Call, Record
 from rolecall.models import events, messages, tokens
@@ -67,6 +68,7 @@ class Desk:
     skipped: list[tuple[str, Skipped]] = field(default_factory=list)
     models: dict[str, str] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+    purse: Purse = field(default_factory=Purse)
 
     def stream(
         self,
@@ -82,11 +84,14 @@ class Desk:
 
         `may_be_blank`: silence is no failure here. `whole`: only an answer that came to its end, and is no refusal, is
         handed on; where one breaks off, the next model is asked.
+        Raises OverCeiling where the purse has nothing left for this layer, and what the chain raises.
         """
         if saved := self._paid_for(chain, make_request):
             _learn(chain, saved)
-            yield from self._noted(layer, saved.digest, saved.request, iter(saved_events(saved)))
+            yield from self._noted(layer, saved.digest, saved.request, iter(saved_events(saved)), again=True)
             return
+        with self.lock:
+            self.purse.admit(layer)
         asked: list[tuple[str, dict]] = []
 
         def build(profile: Profile) -> Request:
@@ -113,7 +118,10 @@ class Desk:
         with self.lock:  # one paid answer is given once, whoever asks for it
             return self.paid.pop(digest, None)
 
-    def _noted(self, layer: str, digest: str, asked: dict | list, source: Iterator[Event]) -> Iterator[Event]:
+    def _noted(
+        self, layer: str, digest: str, asked: dict | list, source: Iterator[Event], *, again: bool = False
+    ) -> Iterator[Event]:
+        """`again`: an answer that an earlier attempt paid for; it costs nothing now."""
         log = None
         over = False
         try:
@@ -126,10 +134,10 @@ class Desk:
                 if log is None and self.record is not None:
                     key, request = (digest, asked) if isinstance(asked, dict) else asked[-1]
                     with self.lock:  # the number of a call is taken from the record
-                        log = records.open_call(self.record, layer, key, request)
+                        log = records.open_call(self.record, layer, key, request, again=again)
                 if log is not None:
                     log.add(events.encode(event))
-                self._count(layer, event)
+                self._count(layer, event, again)
                 over = isinstance(event, Stopped)
                 yield event
         finally:
@@ -138,9 +146,11 @@ class Desk:
                     log.add(events.encode(Stopped("cut", "interrupted")))
                 log.close()
 
-    def _count(self, layer: str, event: Event) -> None:
+    def _count(self, layer: str, event: Event, again: bool) -> None:
         with self.lock:
             if isinstance(event, Used):
                 self.usage[layer] = self.usage.get(layer, Usage()) + event.usage
+                if not again:
+                    self.purse.count(layer, self.models.get(layer, ""), event.usage)
             elif isinstance(event, Answered):
                 self.models[layer] = event.spec

@@ -35,11 +35,12 @@ class CallLog:
         self._log.close()
 
 
-def open_call(record: Record, layer: str, digest: str, request: dict) -> CallLog:
-    """Save a request and open the log for its answer."""
+def open_call(record: Record, layer: str, digest: str, request: dict, *, again: bool = False) -> CallLog:
+    """Save a request and open the log for its answer. `again`: an earlier attempt has paid for it."""
     record.calls += 1
     stem = f"{record.folder}/calls/{record.calls:03d}-{layer}"
-    body = json.dumps({"layer": layer, "digest": digest, "request": request}, ensure_ascii=False)
+    head = {"layer": layer, "digest": digest, **({"again": True} if again else {}), "request": request}
+    body = json.dumps(head, ensure_ascii=False)
     files.create(record.root, f"{stem}.json", body.encode("utf-8", "surrogatepass"))
     return CallLog(record.root, f"{stem}.jsonl")
 

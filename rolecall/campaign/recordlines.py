@@ -173,6 +173,34 @@ def _directive(line: dict) -> bool:
     return isinstance(line.get("digest"), str)
 
 
+def _usage(line: dict) -> bool:
+    layers, dropped = line.get("layers"), line.get("dropped", [])
+    return (
+        isinstance(layers, list)
+        and all(is_spent(one) for one in layers)
+        and isinstance(dropped, list)
+        and all(isinstance(one, str) for one in dropped)
+    )
+
+
+def is_spent(row: object) -> bool:
+    """Whether this says what one layer used of one model."""
+    return (
+        isinstance(row, dict)
+        and all(isinstance(row.get(key), str) for key in ("layer", "model"))
+        and all(type(row.get(key)) is int and 0 <= row[key] < 10**12 for key in ("fresh", "cached", "written", "out"))
+    )
+
+
+def _afterwork(line: dict) -> bool:
+    suggested = line.get("suggestions", [])
+    return (
+        isinstance(suggested, list)
+        and all(isinstance(one, str) for one in suggested)
+        and isinstance(line.get("music", ""), str)
+    )
+
+
 def _plain(_: dict) -> bool:
     return True
 
@@ -186,5 +214,7 @@ _KINDS: dict[str, Callable[[dict], bool]] = {
     "caught_up": _caught_up,
     "historian": _historian,
     "directive": _directive,
+    "usage": _usage,
+    "afterwork": _afterwork,
     **dict.fromkeys(("unwritten", "unwound", "told", "closed", "reopened", "missed"), _plain),
 }

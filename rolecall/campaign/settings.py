@@ -24,8 +24,10 @@ _NUMBERS = {
     },
     "context": {"budget": (8000, 1000, 1_000_000)},
 }
-_CHOICES = {"git": ("auto", "off"), "continuity": ("report", "repair")}
+_CHOICES = {"git": ("auto", "off"), "continuity": ("report", "repair"), "music": ("off", "on")}
 _WHOLE = {"memory", "context"}
+_PRICE = ("fresh", "cached", "written", "out")  # a model's price has these, each per million tokens
+_CEILING = ("turn", "session", "turn_tokens", "session_tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +42,16 @@ class Settings:
     context: dict[str, int] = field(default_factory=lambda: _defaults("context"))
     git: str = "off"
     continuity: str = "report"
+    music: str = "off"
+    currency: str = ""  # a word or sign that is shown beside money
+    prices: dict[str, dict[str, float]] = field(default_factory=dict)  # spec -> {fresh, cached, written, out}
+    ceiling: dict[str, float] = field(default_factory=dict)  # turn, session in money; turn_tokens, session_tokens
     unknown: tuple[tuple[str, int], ...] = ()  # keys nobody knows, with their lines: for `check`
 
 
 # Every setting there is; a number as `memory.fold_at`.
 KNOWN = (
-    *("format", "name", "language", "models", *_NUMBERS, *_CHOICES),
+    *("format", "name", "language", "models", "currency", "prices", "ceiling", *_NUMBERS, *_CHOICES),
     *(f"{group}.{name}" for group, names in _NUMBERS.items() for name in names),
 )
 
@@ -76,6 +82,10 @@ def read_settings(data: bytes) -> Settings:
         models=_models(nodes.get("models")),
         git=_choice("git", nodes, "off"),
         continuity=_choice("continuity", nodes, "report"),
+        music=_choice("music", nodes, "off"),
+        currency=_text(nodes, "currency"),
+        prices=_prices(nodes.get("prices")),
+        ceiling=_amounts("ceiling", nodes.get("ceiling"), _CEILING),
         unknown=(*((key, lines[key]) for key in nodes if key not in KNOWN), *_strange_numbers(nodes)),
         **groups,
     )
@@ -139,6 +149,43 @@ def _strange_numbers(nodes: dict) -> list[tuple[str, int]]:
     groups = [(group, nodes[group]) for group in _NUMBERS if group in nodes and nodes[group].kind == "map"]
     named = [(f"{group}.{key.value}", key.line + 1) for group, node in groups for key, _ in node.value]
     return [(name, line) for name, line in named if name not in KNOWN]
+
+
+def _prices(node: frontmatter.Node | None) -> dict[str, dict[str, float]]:
+    """The price table: per spec what a million tokens cost. `fresh` and `out` must be there."""
+    if node is None or (node.kind == "scalar" and not node.value):
+        return {}
+    remedy = "write e.g. `openai/NAME: {fresh: 2.5, cached: 0.25, out: 10}`, each per million tokens"
+    if node.kind != "map":
+        raise SettingsError("`prices` is not a mapping", path=SETTINGS_FILE, line=node.line + 1, remedy=remedy)
+    found = {}
+    for key, value in node.value:
+        price = _amounts(f"prices.{key.value}", value, _PRICE)
+        if "fresh" not in price or "out" not in price:
+            what = f"`prices.{key.value}` needs `fresh` and `out`"
+            raise SettingsError(what, path=SETTINGS_FILE, line=key.line + 1, remedy=remedy)
+        found[key.value] = price
+    return found
+
+
+def _amounts(name: str, node: frontmatter.Node | None, known: tuple[str, ...]) -> dict[str, float]:
+    """A mapping of names to amounts from 0 up; a name that is not known is refused, for it would be money unwatched."""
+    if node is None or (node.kind == "scalar" and not node.value):
+        return {}
+    remedy = f"write `{{{known[0]}: NUMBER, ...}}` with {', '.join(known)}"
+    if node.kind != "map":
+        raise SettingsError(f"`{name}` is not a mapping", path=SETTINGS_FILE, line=node.line + 1, remedy=remedy)
+    found = {}
+    for key, value in node.value:
+        try:
+            amount = float(value.value) if value.kind == "scalar" else -1.0
+        except ValueError:
+            amount = -1.0
+        if key.value not in known or not 0 <= amount <= 10**12:
+            what = f"`{name}.{key.value}` is not " + ("an amount from 0 up" if key.value in known else "known")
+            raise SettingsError(what, path=SETTINGS_FILE, line=key.line + 1, remedy=remedy)
+        found[key.value] = amount
+    return found
 
 
 def _models(node: frontmatter.Node | None) -> dict[str, object]:
