@@ -1,8 +1,8 @@
 """What the layers are told: the campaign's own instruction and prose files, the packaged ones where one is missing.
 
 One file holds one instruction under one condition, which its name says and its front matter repeats for the code:
-`layer:` (who is told) and `when:` (always, tools, small-model, opening, past-fold-line, fold, cut, scribe, retrieve, history, ingest-search,
-ingest-facts, ingest-narrative). A file the
+`layer:` (who is told) and `when:` (always, tools, small-model, opening, past-fold-line, fold, cut, scribe, retrieve, history, afterwork, music,
+ingest-search, ingest-facts, ingest-narrative). A file the
 writer emptied says nothing and keeps the packaged one away.
 """
 
@@ -29,6 +29,8 @@ CONDITIONS = (
     "scribe",
     "retrieve",
     "history",
+    "afterwork",
+    "music",
     "ingest-search",
     "ingest-facts",
     "ingest-narrative",

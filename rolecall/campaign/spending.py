@@ -59,7 +59,9 @@ def _by_calls(root: Path, folder: str) -> Iterator[dict]:
             continue  # paid for by an earlier attempt
         model = ""
         for raw in (archive.plain(root, f"{folder}/calls/{name}") or b"").split(b"\n"):
-            event = recordlines.json_object(raw) if raw.startswith((b'{"type": "answered"', b'{"type": "used"')) else None
+            event = (
+                recordlines.json_object(raw) if raw.startswith((b'{"type": "answered"', b'{"type": "used"')) else None
+            )
             if event is None:
                 continue
             model = str(event.get("spec", model))

@@ -3,7 +3,7 @@
 The file is YAML: a list of answers, or a mapping with the list under `answers`.
 
     - turn: T0036               # only in the turn of that number; the request says `Turn: T0036` in a line of its own
-      role: narrator            # only for that role
+      role: narrator            # only for that role (turn_dm, dm, sidecar; afterwork for that one call of the sidecar)
       when: the ledger          # only if this text occurs in the request
       text: |
         The lantern gutters. Marta does not look up.
@@ -46,6 +46,7 @@ from .provider import Limits, Profile, Stop, timed
 from .specs import Spec
 from .usage import Usage
 
+AFTERWORK = "afterwork"
 ERRORS = ("refused", "429", "500", "timeout", "blank")
 KEYS = ("turn", "role", "when", "text", "tools", "stop", "chunk", "delay", "error", "cut-after")
 LARGEST = 8 << 20  # bytes of a script; a long evening is some hundred kilobytes
@@ -72,7 +73,8 @@ class Line:
 
     def fits(self, role: str, turn: str, text: str) -> bool:
         """Whether this answer may be given to that role, in that turn, to a request with this text."""
-        return self.role in ("", role) and self.turn in ("", turn) and self.when in text
+        of_role = self.role == role if role == AFTERWORK else self.role in ("", role)
+        return of_role and self.turn in ("", turn) and self.when in text
 
 
 class Script:
@@ -125,8 +127,11 @@ class Scripted:
                 _scripts[path] = Script(path)
             self._script = _scripts[path]
         # A script that names no other role speaks for the narrator alone: helpers do without it, by choice.
+        # The afterwork call, made beside the sidecar's others, takes only lines that name it: it must not take theirs.
         lines = self._script.lines
         helps = not lines or any(line.role not in ("", "narrator") for line in lines)
+        if role == AFTERWORK:
+            helps = any(line.role == role for line in lines)
         self.profile = Profile(str(spec), free=True, helpers=helps)
 
     def prepare(self) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable
-from contextlib import suppress
 
 import click
 
@@ -14,7 +14,10 @@ from rolecall.campaign.journal import turn_id
 from rolecall.campaign.text import clean
 from rolecall.errors import ModelError, RoleCallError
 from rolecall.play import views
+from rolecall.play.prompt import Prompt, quiet_keys
 from rolecall.play.stream import Stream
+from rolecall.turn import afterwards
+from rolecall.turn.aside import Rest
 from rolecall.turn.game import Game
 from rolecall.turn.lifecycle import Listener
 from rolecall.turn.result import Result
@@ -28,7 +31,10 @@ _HELP = """What you type is what your character does or says. Beside that:
   /again           try the action again that could not be told
   /help            this
   /quit            leave (or Ctrl-D)
-Ctrl-C stops the narrator and keeps what was said."""
+  /cost            what this turn, this session and the campaign used
+A number alone takes that suggestion. Ctrl-C stops the narrator and keeps what was said."""
+
+SOON = 0.4  # seconds in which the afterwork may end before the player is asked for the next action
 
 
 class Player:
@@ -37,17 +43,19 @@ class Player:
     def __init__(self, game: Game) -> None:
         self.game = game
         self.terminal = sys.stdin.isatty()
-        if self.terminal:
-            with suppress(ImportError):
-                import readline  # noqa: F401 - arrow keys and a history for `input`
+        self.prompt = Prompt() if self.terminal else None
         self.failed = False
+        self.offered: tuple[str, ...] = ()  # the suggestions that the player has before them
+        self._rest: Rest | None = None  # the last turn's afterwork, while it is under way
+        self._once = threading.Lock()  # what it came to is shown once, by whoever is first
         self._commands: dict[str, Callable[[str], None]] = {
             "/status": lambda _: self._say(views.status_lines(self._campaign(), self._search())),
-            "/show": self._show,
+            "/show": self._entry,
             "/search": self._find,
             "/again": self._again,
             "/swipe": self._swipe,
             "/undo": self._undo,
+            "/cost": lambda _: self._say(views.cost_lines(self._campaign(), self.game.purse(self._campaign()))),
             "/help": lambda _: click.echo(_HELP, err=True),
         }
 
@@ -61,18 +69,21 @@ class Player:
                 break
             if line:
                 self._guarded(line)
+        self._leave()
         return 1 if self.failed and not self.terminal else 0
 
     def _welcome(self, campaign: Campaign) -> None:
         self._quiet(f"{campaign.settings.name or campaign.root.name} · {self._model(campaign)}")
         if not self.terminal:
             return
+        self.prompt.warm()
         stream = Stream(sys.stdout)
         stream.write(views.opening_text(campaign))
         stream.end()
         if kept := records.draft(campaign.root):
             self._quiet(f"An action could not be told last time: {kept[1]!r}. /again tries it.")
-        self._quiet("Type what you do. /help for the rest.")
+        self._offer(afterwards.offered(campaign))
+        self._quiet("Type what you do" + (", or a number." if self.offered else ".") + " /help for the rest.")
 
     def _model(self, campaign: Campaign) -> str:
         """Which model the narrator takes, in words."""
@@ -88,7 +99,7 @@ class Player:
             line = sys.stdin.readline()
             return line.strip() if line else None
         try:
-            return input(click.style("\n> ", bold=True)).strip()
+            return self.prompt.ask().strip()
         except EOFError:
             click.echo(err=True)
             return None
@@ -103,15 +114,17 @@ class Player:
             self._quiet("Stopped before a word was said; the action is kept. /again tries it.")
             self.failed = True
         except RoleCallError as error:
-            self.failed = True
-            click.secho("Error: ", fg="red", err=True, nl=False)
-            click.echo(clean(str(error)), err=True)
-            if error.hint:
-                click.echo(f"Hint: {clean(error.hint)}", err=True)
+            self._told_error(error)
+
+    def _told_error(self, error: RoleCallError) -> None:
+        self.failed = True
+        click.echo(click.style("Error: ", fg="red") + clean(str(error)), err=True)
+        if error.hint:
+            click.echo(f"Hint: {clean(error.hint)}", err=True)
 
     def _do(self, line: str) -> None:
         if not line.startswith("/"):
-            self._tell(line)
+            self._act(line)
             return
         name, _, rest = line.partition(" ")
         command = self._commands.get(name)
@@ -125,29 +138,124 @@ class Player:
             return
         command(rest.strip())
 
-    def _tell(self, action: str) -> None:
-        self._told(lambda listener: self.game.tell(action, listener))
+    def _act(self, line: str) -> None:
+        """An action, or the number of a suggestion the player has before them. In a pipe nothing is suggested."""
+        offered = self.offered
+        if not self._caught_up():
+            return
+        number = int(line) if self.terminal and line.isascii() and line.isdigit() and len(line) == 1 else 0
+        if number and not offered and self.offered:
+            self._quiet("The suggestions have only just come. Choose one of them now.")
+        elif number and self.offered and not 1 <= number <= len(self.offered):
+            self._quiet(f"There is no suggestion {number}.")
+        elif number and self.offered:
+            self._quiet(f"> {self.offered[number - 1]}")
+            self._tell(self.offered[number - 1])
+        else:
+            self._tell(line)
 
-    def _told(self, tell: Callable[[Listener], Result]) -> None:
-        stream = Stream(sys.stdout)
+    def _tell(self, action: str) -> None:
+        stream = self._stream()
+        self.offered = ()
+        try:
+            with quiet_keys():
+                rest = self.game.begin(action, Listener(text=stream.write, note=self._quiet))
+        finally:
+            stream.end()
+        if not self.terminal:
+            click.echo()
+            self._show(rest.result())
+            self.game.keep_current()
+            return
+        self._rest = rest
+        rest.aside()
+        try:
+            soon = rest.done(SOON)
+        except KeyboardInterrupt:  # there is nothing left to stop
+            soon = False
+        if soon:
+            self._show_rest()
+        else:
+            threading.Thread(target=self._watch, args=(rest,), name="suggestions", daemon=True).start()
+
+    def _watch(self, rest: Rest) -> None:
+        rest.settle()
+        self._show_rest()
+
+    def _show_rest(self) -> None:
+        """What the afterwork came to, once; above the line the player is typing, if they are."""
+        with self._once:
+            rest, self._rest = self._rest, None
+            if rest is None:
+                return
+            try:
+                self._show(rest.result())
+            except RoleCallError as error:
+                self._told_error(error)
+
+    def _caught_up(self) -> bool:
+        """Wait for the last turn's afterwork; False when the player would not wait, and nothing was begun."""
+        rest = self._rest
+        try:
+            if rest is not None and not rest.done(SOON):
+                self._quiet("The last turn is still being written down; yours follows.")
+                while not rest.done(0.25):
+                    pass
+        except KeyboardInterrupt:
+            self._quiet("Not begun yet. Arrow up brings your action back.")
+            return False
+        self._show_rest()
+        return True
+
+    def _leave(self) -> None:
+        """The last turn is written down to its end before the program ends, unless the player will not wait."""
+        try:
+            rest = self._rest
+            if rest is not None and not rest.done(SOON):
+                self._quiet("Writing the last turn down …")
+                while not rest.done(0.25):
+                    pass
+        except KeyboardInterrupt:
+            self._quiet("The next command finishes it.")
+
+    def _stream(self) -> Stream:
         if self.terminal:
             click.echo()
+        return Stream(sys.stdout)
+
+    def _show(self, result: Result) -> None:
+        if self.terminal and result.pulse:
+            self._quiet(f"TV: {result.pulse}")
+        for degraded in result.degraded:
+            self._quiet(f"{degraded.layer}: {degraded.reason} → {degraded.fallback}")
+        if self.terminal:
+            if result.music:
+                self._quiet(f"Music: {result.music}")
+            self._offer(result.suggestions)
+
+    def _offer(self, suggestions: tuple[str, ...]) -> None:
+        self.offered = suggestions
+        for number, suggestion in enumerate(suggestions, 1):
+            self._quiet(f"  {number}  {suggestion}")
+
+    def _swipe(self, _: str) -> None:
+        if not self._caught_up():
+            return
+        stream = self._stream()
         try:
-            result = tell(Listener(text=stream.write, note=self._quiet))
+            with quiet_keys():
+                result = self.game.swipe(Listener(text=stream.write, note=self._quiet))
         finally:
             stream.end()
         if not self.terminal:
             click.echo()
         self.game.keep_current()
-        if self.terminal and result.pulse:
-            self._quiet(f"TV: {result.pulse}")
-        for degraded in result.degraded:
-            self._quiet(f"{degraded.layer}: {degraded.reason} → {degraded.fallback}")
-
-    def _swipe(self, _: str) -> None:
-        self._told(self.game.swipe)
+        self._show(result)
 
     def _undo(self, _: str) -> None:
+        if not self._caught_up():
+            return
+        self.offered = ()
         for undone in self.game.undo(Listener(note=self._quiet)):
             self._quiet(
                 f"{turn_id(undone.turn)} is taken back: {undone.action.splitlines()[0] if undone.action else ''}"
@@ -156,13 +264,15 @@ class Player:
                 self._quiet(f"{path}:{clash.line}: you changed this too; your words stay.")
 
     def _again(self, _: str) -> None:
+        if not self._caught_up():
+            return
         kept = records.draft(self.game.root)
         if kept is None:
             self._quiet("There is no action that waits.")
             return
         self._tell(kept[1])
 
-    def _show(self, name: str) -> None:
+    def _entry(self, name: str) -> None:
         if not name:
             self._quiet("Say what to show: /show NAME")
             return

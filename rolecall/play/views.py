@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from rolecall.agents.purse import Purse
 from rolecall.campaign import arcs, chronicles, journal, proposals, records, secrets, story, views
 from rolecall.campaign.documents import Document, parse
 from rolecall.campaign.effects import promises_of
@@ -14,6 +15,7 @@ from rolecall.campaign.text import slug
 from rolecall.errors import DocumentError, StorageError, UnknownName
 from rolecall.search.catalogue import Entry
 from rolecall.search.searcher import Hit, Search
+from rolecall.turn import costs
 
 
 def status(campaign: Campaign, search: Search, *, with_secrets: bool = False) -> dict:
@@ -37,6 +39,7 @@ def status(campaign: Campaign, search: Search, *, with_secrets: bool = False) ->
         "arcs": _arcs(campaign, search, with_secrets),
         "journal_chars": journal.length(lines),
         "proposals": [proposal.to_json() for proposal in proposals.listed(campaign.root)],
+        "usage": costs.of_campaign(campaign),
         "warnings": warnings,
     }
 
@@ -110,7 +113,22 @@ def status_lines(campaign: Campaign, search: Search, *, with_secrets: bool = Fal
         lines += [f"  {proposal['number']}  {proposal['line']}" for proposal in now["proposals"]]
     memory = campaign.settings.memory
     lines += ["", f"Journal: {now['journal_chars']:,} of {memory['fold_at']:,} characters until it folds"]
+    if now["usage"]["turns"]:
+        lines += [f"Models: {costs.in_words(now['usage'], costs.prices_of_settings(campaign.settings))}"]
     return lines + [f"Warning: {warning}" for warning in now["warnings"]]
+
+
+def cost_lines(campaign: Campaign, purse: Purse) -> list[str]:
+    """What the last turn, this session and the whole campaign used: a table by layer, then the sums."""
+    prices, rows = purse.prices, []
+    for layer in dict.fromkeys(layer for layer, _, _ in costs.rows_of(purse, "turn")):
+        mine = [row for row in costs.rows_of(purse, "turn") if row[0] == layer]
+        rows.append((layer, costs.in_words(costs.total(mine, prices), prices)))
+    for name, scope in (("this turn", "turn"), ("this session", "session")):
+        rows.append((name, costs.in_words(costs.total(costs.rows_of(purse, scope), prices), prices)))
+    rows.append(("the campaign", costs.in_words(costs.of_campaign(campaign), prices)))
+    lines = [f"{name:<13} {said}" for name, said in rows]
+    return lines + [f"No price is named for {model}." for model in costs.of_campaign(campaign)["unpriced"]]
 
 
 def opening_text(campaign: Campaign) -> str:

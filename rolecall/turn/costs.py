@@ -37,7 +37,14 @@ def note(record: Record, purse: Purse) -> None:
     """Keep in a turn's record what it used, per layer and model, and which layers went without."""
     if purse.turn or purse.dropped:
         layers = [
-            {"layer": layer, "model": model, "fresh": u.fresh, "cached": u.cached, "written": u.cache_write, "out": u.out}
+            {
+                "layer": layer,
+                "model": model,
+                "fresh": u.fresh,
+                "cached": u.cached,
+                "written": u.cache_write,
+                "out": u.out,
+            }
             for (layer, model), u in purse.turn.items()
         ]
         record.note("usage", layers=layers, dropped=list(purse.dropped))

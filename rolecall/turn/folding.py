@@ -21,6 +21,7 @@ from rolecall.campaign.kinds import STATE_FILE
 from rolecall.campaign.records import FOLDS, Record
 from rolecall.errors import DocumentError, Malformed, StorageError
 from rolecall.models.chain import Chain
+from rolecall.turn import costs
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +34,33 @@ class Folded:
     by_hand: str
 
 
+@dataclass(frozen=True, slots=True)
+class Retold:
+    """A stretch of the Journal that has been retold and not yet written down; `why` no model did it, if one was to."""
+
+    stretch: chronicles.Stretch
+    record: Record
+    prose: str
+    why: str
+
+
 def fold(
-    campaign: Campaign,
-    chain: Chain | None,
-    names: Callable[[], list[str]],
-    *,
-    asked: bool = False,
-    desk: Desk | None = None,
+    campaign: Campaign, chain: Chain | None, names: Callable[[], list[str]], *, asked: bool = False
 ) -> Folded | None:
     """Fold when the Journal asks for it (or the writer does); None when there is nothing to fold.
 
     `names` gives the campaign's names for the completeness check; it is asked only when there is something to fold.
     """
+    desk = Desk(None)
+    retold = retell(campaign, chain, desk, asked=asked)
+    if retold is None:
+        return None
+    costs.note(retold.record, desk.purse)
+    return write_down(campaign, retold, names())
+
+
+def retell(campaign: Campaign, chain: Chain | None, mine: Desk, *, asked: bool = False) -> Retold | None:
+    """Have the stretch retold that is to be folded, if there is one. Changes no file of the campaign; may run beside others."""
     state = campaign.document(STATE_FILE)
     stretch = chronicles.plan_fold(state, chronicles.paths(campaign), campaign.settings.memory, asked=asked)
     if stretch is None:
@@ -52,15 +68,20 @@ def fold(
     stretch = _begun(campaign, stretch.number, lines_of(state)) or stretch
     record = Record(campaign.root, _free_folder(campaign, stretch.number))
     record.note("begin", fold=stretch.number, covers=stretch.covers)
-    mine = desk or Desk(None)
     paid = records.paid_folds(campaign.root, stretch.number)
-    desk = Desk(record, paid, mine.usage, mine.skipped, mine.models, mine.lock)
+    desk = Desk(record, paid, mine.usage, mine.skipped, mine.models, mine.lock, mine.purse)
     told = [i.text for i in instructions(campaign, "sidecar") if i.when == "fold"]
     prose, why = chronicler.retell(stretch, chain, desk, "\n\n".join(told))
-    promised = {p.turn for p in promises_of(state) if p.turn}
-    path, data = chronicles.compose(stretch, prose, names(), promised)
-    close(campaign, record, stretch, path, data)
-    return Folded(path, stretch.covers, len(stretch.lines), why)
+    return Retold(stretch, record, prose, why)
+
+
+def write_down(campaign: Campaign, retold: Retold, names: list[str]) -> Folded:
+    """Make the Chronicle of a stretch that was retold, and take its lines out of the Journal."""
+    stretch = retold.stretch
+    promised = {p.turn for p in promises_of(campaign.document(STATE_FILE)) if p.turn}
+    path, data = chronicles.compose(stretch, retold.prose, names, promised)
+    close(campaign, retold.record, stretch, path, data)
+    return Folded(path, stretch.covers, len(stretch.lines), retold.why)
 
 
 def close_all(campaign: Campaign, names: list[str]) -> Folded | None:

@@ -11,10 +11,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from rolecall.agents.purse import Purse
 from rolecall.campaign import commitlines, commits, lock, records, timelines
 from rolecall.campaign.activity import Feed
 from rolecall.campaign.folder import Campaign, open_campaign
@@ -26,8 +27,10 @@ from rolecall.errors import GitTrouble, ModelSettings, RoleCallError, TurnError
 from rolecall.models.chain import Chain, Models
 from rolecall.models.roles import chains_for
 from rolecall.search.searcher import Search
-from rolecall.turn import folding, recovery, rollback, telling
-from rolecall.turn.lifecycle import Listener, Turn, next_turn, uninterrupted
+from rolecall.turn import costs, folding, recovery, rollback, telling
+from rolecall.turn.aside import Rest
+from rolecall.turn.interrupts import uninterrupted
+from rolecall.turn.lifecycle import Listener, Turn, next_turn
 from rolecall.turn.result import Degraded, Result
 
 LONGEST_ACTION = 8000  # characters
@@ -47,6 +50,8 @@ class Game:
     _search: Search | None = None
     _upkeep: threading.Thread | None = None
     _keeper: commits.Keeper | None = None  # of the command under way
+    _purse: Purse | None = None
+    _rest: Rest | None = None
 
     def campaign(self) -> Campaign:
         """The campaign, its settings read afresh: the writer may have changed them since the last turn."""
@@ -66,11 +71,21 @@ class Game:
         wanted = {role: _rooted(self.root, spec) for role, spec in settings.models.items()}
         return chains_for(wanted, self.models, self.environ, timeouts=settings.timeouts, models=self._shared)
 
+    def purse(self, campaign: Campaign) -> Purse:
+        """What this session has spent, with the campaign's prices and ceiling as they are now."""
+        self._purse = costs.purse_for(campaign, self._purse)
+        return self._purse
+
     def tell(self, action: str, listener: Listener) -> Result:
         """Tell one turn. Raises RoleCallError (the action is kept then), or KeyboardInterrupt before a word was said."""
+        return self.begin(action, listener).result()
+
+    def begin(self, action: str, listener: Listener) -> Rest:
+        """Tell one turn up to its last word; its afterwork is the `Rest`, to be done at once or aside. Raises as `tell`."""
         action, said = _cleaned_action(action)
         self.settle()
-        with self.writing(listener) as (campaign, search):
+        with ExitStack() as held:
+            campaign, search = held.enter_context(self.writing(listener))
             if said:
                 listener.note(f"Taken out of the action: {said}")
             chains = self.chains(campaign)
@@ -78,7 +93,20 @@ class Game:
                 raise ModelSettings(
                     "the narrator is off", path="rolecall.yaml", remedy="name a model for it, or give --model"
                 )
-            return self._committed(Turn(campaign, search, chains, listener).tell(action))
+            turn = Turn(campaign, search, chains, listener, self._paying(campaign, action))
+            turn.begin(action)
+            self._rest = Rest(lambda: self._committed(turn.finish()), held.pop_all(), self._refresh)
+            return self._rest
+
+    def _paying(self, campaign: Campaign, action: str) -> Purse:
+        """The purse for one more turn. TurnError, the action kept, when the session's ceiling is reached."""
+        purse = self.purse(campaign)
+        if why := purse.is_empty():
+            number = next_turn(campaign, campaign.document(STATE_FILE))
+            kept = records.keep_draft(campaign.root, number, action)
+            remedy = "raise `ceiling` in rolecall.yaml, or begin another session"
+            raise TurnError(f"{why}, its ceiling", remedy=remedy, hint=f"The action is kept in {kept}.")
+        return purse
 
     def recover(self, listener: Listener) -> None:
         """Put right what an interrupted command left, and nothing else."""
@@ -96,7 +124,8 @@ class Game:
             seed = "" if reroll else rollback.seed_of_last(campaign)
             turn, action, number = rollback.begin_swipe(campaign)
             try:
-                result = Turn(campaign, search, chains, listener).tell(action, turn=turn, swipe=number, seed=seed)
+                paying = Turn(campaign, search, chains, listener, self.purse(campaign))
+                result = paying.tell(action, turn=turn, swipe=number, seed=seed)
             except BaseException as error:
                 rollback.recover(campaign)
                 if isinstance(error, RoleCallError):
@@ -196,7 +225,10 @@ class Game:
             self._search.refresh()
 
     def settle(self) -> None:
-        """Wait for `keep_current` to be done."""
+        """Wait for the last turn's afterwork and for `keep_current` to be done."""
+        if self._rest is not None:
+            self._rest.settle()
+            self._rest = None
         if self._upkeep is not None:
             self._upkeep.join()
             self._upkeep = None

@@ -6,20 +6,21 @@ narrator speaks or the file system refuses, and then the action is kept as a dra
 
 from __future__ import annotations
 
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from rolecall.agents import afterwork, continuity, narrator
+from rolecall.agents import continuity, narrator
+from rolecall.agents.afterwork import SUGGESTED, Afterwork
 from rolecall.agents.calls import Desk
 from rolecall.agents.narrator import Narration
+from rolecall.agents.purse import Purse
 from rolecall.campaign import chronicles, journal, records, seeds, story
 from rolecall.campaign.activity import Feed
 from rolecall.campaign.documents import Document
-from rolecall.campaign.effects import Effect, promises_of
+from rolecall.campaign.effects import Effect
 from rolecall.campaign.folder import Campaign
 from rolecall.campaign.journal import turn_id
 from rolecall.campaign.kinds import STATE_FILE
@@ -31,8 +32,10 @@ from rolecall.models.provider import Profile
 from rolecall.search.searcher import Search
 from rolecall.tools import families
 from rolecall.tools.toolbox import NARRATOR, Table
-from rolecall.turn import context, folding, telling
-from rolecall.turn.phases import AGAIN, Phases
+from rolecall.turn import context, costs, folding, telling
+from rolecall.turn.afterwards import Afterwards
+from rolecall.turn.interrupts import uninterrupted
+from rolecall.turn.phases import Phases
 from rolecall.turn.result import Degraded, Result
 
 _SPOKEN = {"retriever": "retrieval", "sidecar": "fold"}  # layers of the desk by the names a player reads
@@ -57,13 +60,23 @@ def next_turn(campaign: Campaign, state: Document) -> int:
 class Turn:
     """One turn under way."""
 
-    def __init__(self, campaign: Campaign, search: Search, chains: dict, listener: Listener) -> None:
+    def __init__(
+        self, campaign: Campaign, search: Search, chains: dict, listener: Listener, purse: Purse | None = None
+    ) -> None:
         self.campaign, self.search, self.chains, self.listener = campaign, search, chains, listener
+        self.purse = purse or Purse()
         self.degraded: list[Degraded] = []
         self.turn = 0
         self.clock = {"begin": time.perf_counter()}
+        self._told: tuple = ()
 
     def tell(self, action: str, *, turn: int = 0, swipe: int = 1, seed: str = "") -> Result:
+        """Tell the turn and do all that follows. `seed` is that of its dice, a new one if empty."""
+        self.begin(action, turn=turn, swipe=swipe, seed=seed)
+        return self.finish()
+
+    def begin(self, action: str, *, turn: int = 0, swipe: int = 1, seed: str = "") -> None:
+        """Up to the told turn: its story section and journal line are durable. `finish` must follow."""
         self.search.refresh()
         if self.search.partial:
             self._degrade("search", "the index cannot be used", "names are matched on the files")
@@ -71,7 +84,8 @@ class Turn:
         state = self._state()
         self.turn = turn = turn or next_turn(self.campaign, state)
         record = records.begin(self.campaign.root, turn, action, swipe=swipe, seed=seed)
-        desk = Desk(record, paid=records.paid_answers(self.campaign.root, turn))
+        self.purse.begin()
+        desk = Desk(record, paid=records.paid_answers(self.campaign.root, turn), purse=self.purse)
         table = Table(self.campaign, self.search, turn, state, seed=seeds.of(self.campaign.root, record.folder))
         phases = Phases(self.campaign, self.search, self.chains["sidecar"], desk, turn)
         self.chains["narrator"].warm()  # its SDK or weights are read in while the helpers' models are waited for
@@ -90,13 +104,22 @@ class Turn:
             phases.report(phases.check(narration.prose, telling.state_after(table), action))
         with uninterrupted():
             effects = self._write(record, table, action, narration)
-        try:
-            self._afterwork(desk, record, phases, table, sources, narration, effects)
-        except KeyboardInterrupt:
-            self._degrade("afterwork", "stopped by the player", "done with the next turn")
+        phases.searched(table)
+        self._told = (action, narration, effects, record, desk, phases)
+
+    def finish(self) -> Result:
+        """The afterwork of a told turn, and its record closed. May run in another thread than `begin`."""
+        action, narration, effects, record, desk, phases = self._told
+        before = len(desk.skipped)
+        after = Afterwards(
+            self.campaign, self.search, self.chains["sidecar"], desk, record, phases, self._degrade, self._after_told
+        )
+        after.run(action, narration.prose, effects)
+        self._say_skipped(desk, before)
+        self._say_costs(desk.purse)
         with uninterrupted(), self._after_told("record", "closed with the next turn"):
             record.note("closed")
-        return self._result(turn, narration, effects, record, desk, phases)
+        return self._result(narration, effects, record, desk, phases, after.left)
 
     def _write(self, record: Record, table: Table, action: str, narration: Narration) -> list[Effect]:
         """Write the turn down. Where the disk refuses, everything that was said is in the record, which stays open."""
@@ -198,6 +221,7 @@ class Turn:
         """No word was said: the action becomes a draft and the record is put aside; the campaign is untouched."""
         try:
             path = records.keep_draft(self.campaign.root, turn, action)
+            costs.note(record, self.purse)
             records.set_aside(self.campaign.root, record.folder, "draft")
         except RoleCallError:
             return  # the disk is gone too; the open record holds the action and the next command takes it back
@@ -219,64 +243,31 @@ class Turn:
         turn = turn_id(self.turn) if self.turn else ""
         Feed(self.campaign.root).note("degraded", phase, turn=turn, reason=f"{layer}: {one.reason} → {fallback}")
 
-    def _afterwork(
-        self,
-        desk: Desk,
-        record: Record,
-        phases: Phases,
-        table: Table,
-        sources: context.Sources,
-        narration: Narration,
-        told: list[Effect],
-    ) -> None:
-        """What follows a told turn: a failure here is said, and tried again with the next turn."""
-        before = len(desk.skipped)
-        phases.searched(table)
-        line = next(e.text for e in told if e.op == "journal")
-        effects, failed = phases.remember(sources.action, narration.prose, line)
-        for layer, why, instead in failed:
-            self._degrade(layer, why, instead)
-        with uninterrupted(), self._after_told("scribe", "finished with the next turn"):
-            if any(layer == "scribe" and instead == AGAIN for layer, _, instead in failed):
-                record.note("missed", layer="scribe")
-            if effects:
-                telling.save_more(record, effects)
-            if phases.caught_up:
-                record.note("caught_up", turns=phases.caught_up)
-            if effects:
-                for fault in telling.apply(self.campaign, record, effects):
-                    self._degrade("writes", fault, "left out")
-        begun = time.monotonic()
-        with self._after_told("fold", "tried again with the next turn"):
-            folded = folding.fold(self.campaign, self.chains["sidecar"], self._names, desk=desk)
-            if folded:
-                phases.note_fold(folded.path, folded.covers, folded.by_hand, begun)
-            if folded and folded.by_hand:
-                self._degrade("fold", folded.by_hand, "the Chronicle is made of the journal's own lines")
-        self._say_skipped(desk, before)
+    def _say_costs(self, purse: Purse) -> None:
+        """One line when the turn went over its ceiling, and when the ceiling does not see a model for want of a price."""
+        if over := purse.over():
+            self.listener.note(f"{over}, the ceiling of `rolecall.yaml`.")
+        if unwatched := purse.unwatched():
+            self.listener.note(f"The ceiling does not see {', '.join(unwatched)}: `prices` names no price for it.")
 
     def _result(
-        self, turn: int, narration: Narration, effects: list[Effect], record: Record, desk: Desk, phases: Phases
+        self, narration: Narration, effects: list[Effect], record: Record, desk: Desk, phases: Phases, left: Afterwork
     ) -> Result:
-        now = time.perf_counter()
-        mentioned: dict[str, str] = {}
-        suggested: list[str] = []
-        with self._after_told("entities and suggestions", "none this turn"):
-            catalogue = self.search.catalogue
-            named = [catalogue.get(m.path) for m in self.search.mentions(narration.prose)]
-            mentioned = {entry.path: entry.name for entry in named if entry}
-            suggested = afterwork.suggestions(list(self._arcs()), promises_of(self.campaign.document(STATE_FILE)))
-        clock = self.clock
+        clock, now = self.clock, time.perf_counter()
+        prices = desk.purse.prices
         return Result(
-            turn=turn_id(turn),
+            turn=turn_id(self.turn),
             prose=narration.prose,
             journal=next(e.text for e in effects if e.op == "journal"),
-            suggestions=tuple(suggested),
-            entities=tuple(mentioned.values()),
-            scene_changed=any(e.path == STATE_FILE and e.key in ("scene", "location") for e in effects),
+            suggestions=left.suggestions,
+            entities=tuple(one.name for one in left.mentioned if one.state != SUGGESTED),
+            mentioned=left.mentioned,
+            scene_changed=left.scene_changed,
+            music=left.music,
             writes=tuple(record.written),
             degraded=tuple(self.degraded),
             usage=dict(desk.usage),
+            totals={scope: costs.total(costs.rows_of(desk.purse, scope), prices) for scope in ("turn", "session")},
             timings_ms={
                 "before": _ms(clock["begin"], clock["before"]),
                 "narrator": _ms(clock["before"], clock["told"]),
@@ -289,22 +280,6 @@ class Turn:
     def _names(self) -> list[str]:
         return telling.known_names(self.search)
 
-    def _arcs(self) -> tuple:
-        return context.open_arcs(self.campaign, self.search)
-
 
 def _ms(begin: float, end: float) -> int:
     return round((end - begin) * 1000)
-
-
-@contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Hold Ctrl-C back for the moment in which files are written: the turn is told by then, there is nothing to stop."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    old = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, old)

@@ -6,7 +6,7 @@ No phase can fail a turn. What failed is returned in words and said as degraded;
 from __future__ import annotations
 
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -102,13 +102,14 @@ class Phases:
             said = f"{one.text} — “{one.sentence}”" if not one.secret else one.text
             self._note("continuity", "post-gen", "", said, paths, secret=one.secret)
 
-    def remember(self, action: str, prose: str, line: str) -> tuple[list[Effect], list[tuple[str, str, str]]]:
+    def remember(
+        self, action: str, prose: str, line: str, pool: Executor
+    ) -> tuple[list[Effect], list[tuple[str, str, str]]]:
         """Phases 3 and 4 side by side: (effects, [(layer, why, what happens instead)]). Nothing is written here."""
         begun = time.monotonic()
-        with ThreadPoolExecutor(max_workers=2, thread_name_prefix="tv") as pool:
-            kept = pool.submit(self._scribe, action, prose, line)
-            told = pool.submit(self._historian)
-            (effects, failed), (summed, unsummed) = kept.result(), told.result()
+        kept = pool.submit(self._scribe, action, prose, line)
+        told = pool.submit(self._historian)
+        (effects, failed), (summed, unsummed) = kept.result(), told.result()
         summed = _numbered_after(effects, summed)
         degraded = [("scribe", failed, LEFT_OUT if effects else AGAIN)] if failed else []
         degraded += [("historian", unsummed, AGAIN)] if unsummed else []

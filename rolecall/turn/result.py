@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
+from rolecall.agents.afterwork import Mentioned
 from rolecall.models.usage import Usage
 
 
@@ -24,12 +25,14 @@ class Result:
     prose: str
     journal: str
     suggestions: tuple[str, ...] = ()
-    entities: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()  # names of what was in the scene, those without an entry behind those with one
+    mentioned: tuple[Mentioned, ...] = ()
     scene_changed: bool = False
     music: str = ""
     writes: tuple[tuple[str, str], ...] = ()
     degraded: tuple[Degraded, ...] = ()
     usage: dict[str, Usage] = field(default_factory=dict)
+    totals: dict[str, dict] = field(default_factory=dict)  # of the turn and the session, as `costs.total` says them
     timings_ms: dict[str, int] = field(default_factory=dict)
     pulse: str = ""  # what TV did, in a line for the player
 
@@ -41,6 +44,7 @@ class Result:
             "journal": self.journal,
             "suggestions": list(self.suggestions),
             "entities": list(self.entities),
+            "mentioned": [asdict(one) for one in self.mentioned],
             "scene_changed": self.scene_changed,
             "music": self.music,
             "writes": [{"path": path, "op": op} for path, op in self.writes],
@@ -49,5 +53,6 @@ class Result:
                 layer: {"fresh": u.fresh + u.cache_write, "cached": u.cached, "out": u.out}
                 for layer, u in self.usage.items()
             },
+            "totals": self.totals,
             "timings_ms": self.timings_ms,
         }

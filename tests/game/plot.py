@@ -234,7 +234,8 @@ def layer_of(body: dict[str, Any]) -> str:
     """Which layer a request is from: by its tools, by the answer's schema, or by its having spoken before."""
     offered, schema = storyteller.tools_of(body), storyteller.schema_of(body)
     if schema is not None:
-        return "retriever" if "active" in schema["properties"] else "historian"
+        known = {"active": "retriever", "suggestions": "afterwork", "summaries": "historian"}
+        return next(layer for key, layer in known.items() if key in schema["properties"])
     if offered:
         return "narrator" if "append_journal" in offered else "scribe"
     return "repair" if any(m["role"] == "assistant" for m in body["messages"]) else "chronicler"
@@ -309,6 +310,11 @@ class Cast:
             if own and turn == 80 and arc == "Who wants the ledger":
                 told["retire"].append({"arc": arc, "old": own[0], "reason": "told elsewhere"})
         return Reply(text=json.dumps(told))
+
+    def afterwork(self, body: dict[str, Any]) -> Reply:
+        turn = storyteller.place(body)[0]
+        ideas = [f"I count to {turn}.", "I ask Sera what she wants.", "I listen for the bell."]
+        return Reply(text=json.dumps({"entities": [], "suggestions": ideas, "scene_changed": False}))
 
     def chronicler(self, body: dict[str, Any]) -> Reply:
         return Reply(text="Kit went down with the ebb, and the bell was heard the whole time.")

@@ -52,10 +52,15 @@ def _calls(*calls: tuple[str, object]) -> Reply:
     return Reply(text="Noted.", tools=calls, chunk=1 << 16)
 
 
-def _per_layer(retriever: object, scribe: Reply, historian: object) -> Callable[[dict], Reply]:
-    return lambda body: {"retriever": _json(retriever), "scribe": scribe, "historian": _json(historian)}[
-        plot.layer_of(body)
-    ]
+def _per_layer(retriever: object, scribe: Reply, historian: object, left: object) -> Callable[[dict], Reply]:
+    typed = {"retriever": retriever, "historian": historian, "afterwork": left}
+    given = {"scribe": scribe, **{layer: _json(value) for layer, value in typed.items()}}
+    return lambda body: given[plot.layer_of(body)]
+
+
+def _left(*words: object) -> dict:
+    people = [{"name": word, "kind": "person", "state": "new"} for word in words]
+    return {"entities": people, "suggestions": list(words), "scene_changed": False}
 
 
 def _picks(*names: object) -> dict:
@@ -74,21 +79,22 @@ class Failure:
     retrieval: str = ""
     scribe: str = ""
     historian: str = ""
+    afterwork: str = ""
     fallback: str = NEXT  # the scribe's
 
 
 OUT = ("../../etc/passwd", "/etc/passwd", "../outside.md", "dm/plan.md", ".rolecall/lock", "C:\\boot.ini")
 FAILURES = {
-    "time-out": Failure(_all(Reply(text="{}", headers_delay=3)), "s", "s", "s"),
-    "500": Failure(_all(Reply(status=500)), "(500)", "(500)", "(500)"),
-    "cut": Failure(_all(Reply(text="{" * 400, cut_after=300)), "peer closed", "peer closed", "peer closed"),
-    "cut late": Failure(_all(Reply(text="{" * 400, cut_after=1500)), *["peer closed"] * 3),
-    "blank": Failure(_all(Reply()), "a blank answer", "a blank answer", "a blank answer"),
-    "refusal": Failure(_all(Reply(text="I cannot help with that.", refusal=True)), *["declined to answer"] * 3),
-    "nonsense": Failure(_all(Reply(text='{"active": [1, 2, {"summaries": Sera}')), "no JSON", "", "no JSON"),
+    "time-out": Failure(_all(Reply(text="{}", headers_delay=3)), *["s"] * 4),
+    "500": Failure(_all(Reply(status=500)), *["(500)"] * 4),
+    "cut": Failure(_all(Reply(text="{" * 400, cut_after=300)), *["peer closed"] * 4),
+    "cut late": Failure(_all(Reply(text="{" * 400, cut_after=1500)), *["peer closed"] * 4),
+    "blank": Failure(_all(Reply()), *["a blank answer"] * 4),
+    "refusal": Failure(_all(Reply(text="I cannot help with that.", refusal=True)), *["declined to answer"] * 4),
+    "nonsense": Failure(_all(Reply(text='{"active": [1, 2, {"summaries": Sera}')), "no JSON", "", "no JSON", "no JSON"),
     "no such tool": Failure(
         _all(_calls(("delete_file", {"path": "x"}), ("record_dragon", {"name": "Smaug"}), (BIG[:5000], {}))),
-        "JSON", "There is no tool", "JSON",
+        "JSON", "There is no tool", "JSON", "JSON",
     ),
     "wrong types": Failure(
         _per_layer(
@@ -96,8 +102,9 @@ FAILURES = {
             _calls(("record_character", {"name": {"first": "Al"}}), ("record_item", '{"name": "Cut of'), ("forget", "[1, 2]"),
                    ("record_event", {}), ("update_entry", {"entry": True, "field": [[]], "value": {"a": None}})),
             {"summaries": [["Who wants the ledger"]], "move": "all"},
+            {"entities": "Sera", "suggestions": [3], "scene_changed": "perhaps"},
         ),
-        "wrong shape", "nothing it noted could be used", "wrong shape",
+        "wrong shape", "nothing it noted could be used", "wrong shape", "wrong shape",
     ),
     "outside": Failure(
         _per_layer(
@@ -106,6 +113,7 @@ FAILURES = {
                    *(("forget", {"entry": path, "reason": "gone"}) for path in OUT[:3]),
                    ("record_location", {"name": "../../../tmp/rc-outside", "within": "../../etc", "text": "Nowhere."})),
             _summary("../../etc/passwd"),
+            _left(*OUT),
         ),
         "is known", "", "none of the arcs it named is known",
     ),
@@ -116,6 +124,7 @@ FAILURES = {
                      for _word in ["Amber", "Birch", "Cedar", "Dune", "Ember", "Fjord", "Grove", "Heath", "Iris", "Jade"]
                      for _other in ["Alder", "Brook", "Cairn", "Delta", "Eddy", "Fen", "Glade", "Haven", "Inlet", "Jetty", "Knoll", "Lagoon", "Marsh", "Notch", "Oxbow", "Pond", "Quarry", "Reef", "Shoal", "Tarn"])),
             {"summaries": [{"arc": f"Arc {n}", "text": "x"} for n in range(200)]},
+            _left(*(f"Nobody {n}" for n in range(200))),
         ),
         "is known", "160 of 200 changes were not noted", "none of the arcs", fallback="the rest is left out",
     ),
@@ -133,6 +142,7 @@ FAILURES = {
                    ("update_entry", {"entry": "Sera", "field": "locked", "value": "true"}),
                    ("update_entry", {"entry": "Sera", "field": "secret", "value": "told"})),
             _summary("Who wants the ledger", f"~~- T0001-T9999 {FENCED}{ODD}"),
+            _left(BIG[:4000], ODD, FENCED, "---"),
         ),
         "is known",
     ),
@@ -184,7 +194,7 @@ assert sum(TURNS.get(name, 5) for name in FAILURES) >= 50
 @pytest.mark.parametrize("name", FAILURES)
 def test_turns_go_on_whatever_the_sidecar_answers(name: str, table: Table):
     failure, before, outside = FAILURES[name], text(table.root), table.outside()
-    for layer in ("retriever", "scribe", "historian"):
+    for layer in ("retriever", "scribe", "historian", "afterwork"):
         table.cast.answers[layer] = failure.answer
     for told in table.play(TURNS.get(name, 5)):
         turn = int(told["turn"][1:])
@@ -195,6 +205,7 @@ def test_turns_go_on_whatever_the_sidecar_answers(name: str, table: Table):
             assert set(row) == {"layer", "reason", "fallback"} and all(isinstance(v, str) and v for v in row.values())
             assert "\n" not in row["reason"] and len(row["reason"]) < 600
         wanted = {"retrieval": (failure.retrieval, FREE), "scribe": (failure.scribe, failure.fallback)}
+        wanted["afterwork"] = (failure.afterwork, "by code")
         if turn >= 2:
             wanted["historian"] = (failure.historian, NEXT)
         wanted = {layer: row for layer, row in wanted.items() if row[0]}
@@ -203,6 +214,8 @@ def test_turns_go_on_whatever_the_sidecar_answers(name: str, table: Table):
         assert set(rows) == set(wanted), told["degraded"]
         for layer, (reason, fallback) in wanted.items():
             assert reason in rows[layer]["reason"] and rows[layer]["fallback"] == fallback, rows[layer]
+        assert 3 <= len(told["suggestions"]) <= 4 and all(0 < len(one) <= 120 for one in told["suggestions"])
+        assert not set("".join([*told["suggestions"], *told["entities"]])) & set("\x00\x07\x1b\u202e\n")
         assert table.problems() == []
     assert table.outside() == outside
     kept_by_hand(before, text(table.root))
