@@ -203,7 +203,7 @@ def _others(
     given: Iterable[dict], free: Afterwork, search: Search, is_open: Callable[[str], bool]
 ) -> Iterable[Mentioned]:
     """What a model named beside what code knows; a name that an entry bears is that entry."""
-    seen = {fold(one.name) for one in _known(free)} | {one.path for one in free.mentioned}
+    seen = {fold(one.name) for one in _known(free)} | {one.path for one in _known(free)}
     count = 0
     for row in given:
         name = clean_line(row["name"], NAME)

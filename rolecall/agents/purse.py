@@ -19,6 +19,7 @@ NARRATOR, SCRIBE, AGAIN = "narrator", "scribe", "scribe, once more"
 # The layers of the desk that may go without, the first to go first.
 ORDER = ("dm", "turn_dm", "afterwork", "historian", AGAIN, "sidecar", "retriever", SCRIBE)
 
+_DUST = 1e-9  # what adding up amounts of money may be off by
 Spent = dict[tuple[str, str], Usage]  # by layer and model
 
 
@@ -56,12 +57,20 @@ class Purse:
         self._last.update(self._now)
         self.turn, self._now, self.dropped, self._turn = {}, {}, [], Tally()
 
-    def remember(self, spent: Iterable[tuple[str, str, Usage]], dropped: Iterable[str]) -> None:
-        """What an earlier session's last turn cost, so that the first turn of this one knows what to expect."""
+    def remember(self, spent: Iterable[tuple[str, str, Usage]], dropped: Mapping[str, Tally]) -> None:
+        """What an earlier session's last turn cost, and what those would have cost that went without: the first turn of
+
+        this session knows what to expect.
+        """
         for layer, model, usage in spent:
             self._last.setdefault(layer, Tally()).add(self._worth(model, usage))
             self._usual.add(layer)
+        self._last.update(dropped)
         self._usual.update(dropped)
+
+    def expected(self, layer: str) -> Tally:
+        """What a layer cost when it last spoke."""
+        return self._last.get(layer, Tally())
 
     def admit(self, layer: str) -> None:
         """Let a layer make a call; raises OverCeiling when the ceiling leaves nothing for it."""
@@ -106,7 +115,7 @@ class Purse:
         expected = Tally()
         above = {*ORDER[ORDER.index(slot) + 1 :], NARRATOR}
         for one in (slot, *(above & self._usual - set(self._now))):
-            expected.add(self._last.get(one, Tally()))
+            expected.add(self.expected(one))
         for scope in ("turn", "session"):
             for said in self._reached(scope, expected):
                 return f"the ceiling leaves nothing for it: the {scope} has used {said}"
@@ -121,5 +130,5 @@ class Purse:
         )
         for name, used, more, said in rows:
             limit = self.ceiling.get(name)
-            if limit is not None and (used + more > limit or (not least and used >= limit)):
+            if limit is not None and (used + more > limit + _DUST or (not least and used >= limit - _DUST)):
                 yield f"{said(used)} of {said(limit)}"

@@ -179,8 +179,15 @@ def _usage(line: dict) -> bool:
         isinstance(layers, list)
         and all(is_spent(one) for one in layers)
         and isinstance(dropped, list)
-        and all(isinstance(one, str) for one in dropped)
+        and all(_is_dropped(one) for one in dropped)
     )
+
+
+def _is_dropped(row: object) -> bool:
+    """Whether this says who went without, and what they would have cost."""
+    if not isinstance(row, dict) or not isinstance(row.get("layer"), str):
+        return False
+    return _is_number(row.get("tokens")) and type(row.get("money")) in (int, float) and 0 <= row["money"] < 10**9
 
 
 def is_spent(row: object) -> bool:

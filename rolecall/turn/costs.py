@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 
-from rolecall.agents.purse import Purse
+from rolecall.agents.purse import Purse, Tally
 from rolecall.campaign import records, spending
 from rolecall.campaign.folder import Campaign
 from rolecall.campaign.records import Record
@@ -23,7 +24,8 @@ def purse_for(campaign: Campaign, held: Purse | None) -> Purse:
         if settings.ceiling:
             for folder in records.folders(campaign.root)[-1:]:
                 for line in spending.usage_lines(campaign.root, folder):
-                    held.remember(_rows(line["layers"]), line.get("dropped", ()))
+                    without = {d["layer"]: Tally(d["money"], d["tokens"]) for d in line.get("dropped", ())}
+                    held.remember(_rows(line["layers"]), without)
     held.prices, held.ceiling = prices_of_settings(settings), settings.ceiling
     return held
 
@@ -47,7 +49,8 @@ def note(record: Record, purse: Purse) -> None:
             }
             for (layer, model), u in purse.turn.items()
         ]
-        record.note("usage", layers=layers, dropped=list(purse.dropped))
+        dropped = [{"layer": slot, **asdict(purse.expected(slot))} for slot in purse.dropped]
+        record.note("usage", layers=layers, dropped=dropped)
 
 
 def rows_of(purse: Purse, scope: str) -> list[Row]:

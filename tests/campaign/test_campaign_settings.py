@@ -57,6 +57,14 @@ def test_every_setting_is_read_whatever_the_line_ends():
         ("format: 1\ngit: on\n", 2, "`git: on` is not a choice"),
         ("format: 1\ncontinuity: maybe\n", 2, "write `report` or `repair`"),
         ("format: 1\na:\n\tb: c\n", 3, "a tab"),
+        ("format: 1\nmusic: loud\n", 2, "write `off` or `on`"),
+        ("format: 1\nprices: 3\n", 2, "`prices` is not a mapping"),
+        ("format: 1\nprices:\n  openai/a: {fresh: 1}\n", 3, "needs `fresh` and `out`"),
+        ("format: 1\nprices:\n  openai/a: {fresh: 1, out: dear}\n", 3, "`prices.openai/a.out` is not an amount"),
+        ("format: 1\nprices:\n  openai/a: {fresh: 1, out: 2, outt: 3}\n", 3, "`prices.openai/a.outt` is not known"),
+        ("format: 1\nceiling: {turn: -1}\n", 2, "`ceiling.turn` is not an amount"),
+        ("format: 1\nceiling: {turn: .nan}\n", 2, "`ceiling.turn` is not an amount"),
+        ("format: 1\nceiling: {night: 3}\n", 2, "`ceiling.night` is not known"),
         ("- format: 1\n", 1, "not a list of `key: value`"),
         ("format: 1\nname: &a x\n", 2, "anchors"),
     ],
@@ -83,3 +91,15 @@ def test_what_nobody_knows_is_kept_for_check_with_its_line():
 def test_an_empty_group_or_model_means_its_defaults():
     settings = read_settings(b"format: 1\nmodels:\n  dm:\nmemory:\ncontext: {}\n")
     assert settings == Settings()
+
+
+def test_prices_a_ceiling_and_music_are_read():
+    settings = read_settings(
+        b"format: 1\ncurrency: $\nprices:\n  anthropic/claude-a: {fresh: 3, cached: 0.3, out: 15.0}\n"
+        b"  openai/b:\n    fresh: 1\n    out: 2\nceiling: {turn: 0.05, session_tokens: 500000}\nmusic: on\n"
+    )
+    assert settings.prices == {
+        "anthropic/claude-a": {"fresh": 3, "cached": 0.3, "out": 15}, "openai/b": {"fresh": 1, "out": 2},
+    }  # fmt: skip
+    assert settings.ceiling == {"turn": 0.05, "session_tokens": 500_000}
+    assert (settings.currency, settings.music, settings.unknown) == ("$", "on", ())
