@@ -119,7 +119,7 @@ def after(chain: Chain | None, desk: Desk, campaign: Campaign, search: Search, t
 
 
 def helpers_of(chain: Chain | None) -> Chain | None:
-    """The sidecar's chain for this call. A script takes part only where it has lines for the role `afterwork`."""
+    """The sidecar's chain for this call. A script or a record takes part only where it has something for it."""
     if chain is None:
         return None
     own = Chain([spec for spec in chain.specs if _takes_part(chain, spec)], chain.limits, chain.models, LAYER)
@@ -128,7 +128,7 @@ def helpers_of(chain: Chain | None) -> Chain | None:
 
 def _takes_part(chain: Chain, spec: object) -> bool:
     try:
-        return spec.provider != "scripted" or chain.models.provider(spec, LAYER).profile.helpers
+        return spec.provider not in ("scripted", "record") or chain.models.provider(spec, LAYER).profile.helpers
     except ModelSettings:
         return False
 

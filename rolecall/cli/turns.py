@@ -6,24 +6,37 @@ import sys
 
 import click
 
-from rolecall.cli.shared import game_of, json_option, model_option, show_told, wait_option
+from rolecall.cli.shared import game_of, json_option, model_option, reading, show_told, wait_option
 
 
 @click.command("turn")
-@click.argument("action")
+@click.argument("action", required=False)
+@click.option(
+    "--replay", metavar="T0042", help="Tell a turn again from its record (or a record's folder); no model is asked."
+)
 @model_option
 @wait_option
 @json_option
 @click.pass_context
-def turn_command(ctx: click.Context, action: str, models: tuple[str, ...], wait: float, as_json: bool) -> None:
+def turn_command(
+    ctx: click.Context, action: str | None, replay: str | None, models: tuple[str, ...], wait: float, as_json: bool
+) -> None:
     """Tell one turn: ACTION is what your character does or says (`-` reads it from standard input).
 
     The prose goes to stdout as it is written; one quiet line on stderr says what was degraded.
     """
-    if action == "-":
+    if bool(action) == bool(replay) and action != "":
+        raise click.UsageError("Say what your character does, or `--replay` a turn.")
+    seed = ""
+    if replay:
+        from rolecall.turn import replay as replaying
+
+        again = replaying.of(reading(ctx), replay)
+        action, seed, models = again.action, again.seed, (again.spec,)
+    elif action == "-":
         action = sys.stdin.read()
     game = game_of(ctx, "turn", models, wait)
-    show_told(ctx, lambda listener: game.tell(action, listener), as_json)
+    show_told(ctx, lambda listener: game.tell(action or "", listener, seed=seed), as_json)
 
 
 @click.command("play")

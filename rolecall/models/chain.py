@@ -58,7 +58,7 @@ class Models:
 
     def provider(self, spec: Spec, role: str) -> Provider:
         """The provider for a spec, opened once. Raises `ModelSettings`."""
-        key = (str(spec), role if spec.provider == "scripted" else "")
+        key = (str(spec), role if spec.provider in ("scripted", "record") else "")
         with self._lock:
             if key not in self._open:
                 self._open[key] = open_provider(spec, self.environ, role)

@@ -178,6 +178,10 @@ def open_provider(spec: Spec, environ: Mapping[str, str], role: str = "") -> Pro
         from .scripted import Scripted
 
         return Scripted(spec, role)
+    if spec.provider == "record":
+        from .recorded import Recorded
+
+        return Recorded(spec, role)
     if spec.provider in ("local", "gguf"):
         from .embedded import Embedded
 

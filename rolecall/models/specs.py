@@ -3,6 +3,7 @@
     anthropic/NAME   openai/NAME   openrouter/NAME   gemini/NAME   ollama/NAME
     local/NAME       the embedded model        gguf:PATH      a weights file of one's own
     scripted:PATH    answers from a file, without a network
+    record:PATH      answers from the record of a turn (.rolecall/turns/T0042)
 
 A remote provider without a name (`openai`) takes the default name below. Keys come from the environment only.
 """
@@ -71,8 +72,9 @@ ENDPOINTS = {
     )
 }
 KEY_VARIABLES = tuple(name for endpoint in ENDPOINTS.values() for name in endpoint.keys)
-PROVIDERS = (*ENDPOINTS, "local", "gguf", "scripted")
-_FORMS = "anthropic/NAME, openai/NAME, openrouter/NAME, gemini/NAME, ollama/NAME, local/NAME, gguf:PATH, scripted:PATH"
+BY_PATH = ("gguf", "scripted", "record")  # providers that are named with a colon and a path
+PROVIDERS = (*ENDPOINTS, "local", *BY_PATH)
+_FORMS = "anthropic/NAME, openai/NAME, openrouter/NAME, gemini/NAME, ollama/NAME, local/NAME, gguf:PATH, scripted:PATH, record:PATH"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ class Spec:
     name: str
 
     def __str__(self) -> str:
-        return f"{self.provider}{':' if self.provider in ('gguf', 'scripted') else '/'}{self.name}"
+        return f"{self.provider}{':' if self.provider in BY_PATH else '/'}{self.name}"
 
 
 def parse(text: str) -> Spec:
@@ -91,7 +93,7 @@ def parse(text: str) -> Spec:
     text = text.strip()
     if re.search(r"[\x00-\x1f\x7f]", text):  # no model has such a name, and no file can have a NUL in its
         raise ModelSettings(f"{text!r} is no model", remedy="leave out the control characters")
-    for provider in ("gguf", "scripted"):
+    for provider in BY_PATH:
         if text.startswith(provider + ":"):
             path = text.partition(":")[2].strip()
             if not path:
@@ -126,7 +128,7 @@ def _unknown(text: str, provider: str) -> ModelSettings:
 
     nearest = process.extractOne(re.split(r"[/:]", provider)[0], PROVIDERS, score_cutoff=60)
     guess = (
-        f"did you mean {nearest[0]}{':PATH' if nearest[0] in ('gguf', 'scripted') else '/NAME'}? " if nearest else ""
+        f"did you mean {nearest[0]}{':PATH' if nearest[0] in BY_PATH else '/NAME'}? " if nearest else ""
     )
     return ModelSettings(f"{text!r} is no model", remedy=f"{guess}a model is one of {_FORMS}")
 

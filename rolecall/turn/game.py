@@ -76,11 +76,14 @@ class Game:
         self._purse = costs.purse_for(campaign, self._purse)
         return self._purse
 
-    def tell(self, action: str, listener: Listener) -> Result:
-        """Tell one turn. Raises RoleCallError (the action is kept then), or KeyboardInterrupt before a word was said."""
-        return self.begin(action, listener).result()
+    def tell(self, action: str, listener: Listener, *, seed: str = "") -> Result:
+        """Tell one turn. Raises RoleCallError (the action is kept then), or KeyboardInterrupt before a word was said.
 
-    def begin(self, action: str, listener: Listener) -> Rest:
+        `seed` is that of its dice, a new one if empty.
+        """
+        return self.begin(action, listener, seed=seed).result()
+
+    def begin(self, action: str, listener: Listener, *, seed: str = "") -> Rest:
         """Tell one turn up to its last word; its afterwork is the `Rest`, to be done at once or aside. Raises as `tell`."""
         action, said = _cleaned_action(action)
         self.settle()
@@ -94,7 +97,7 @@ class Game:
                     "the narrator is off", path="rolecall.yaml", remedy="name a model for it, or give --model"
                 )
             turn = Turn(campaign, search, chains, listener, self._paying(campaign, action))
-            turn.begin(action)
+            turn.begin(action, seed=seed)
             self._rest = Rest(lambda: self._committed(turn.finish()), held.pop_all(), self._refresh)
             return self._rest
 
@@ -268,7 +271,7 @@ def _rooted(root: Path, spec: object) -> object:
     """File specs of the settings are relative to the campaign, wherever the command runs."""
     if isinstance(spec, list):
         return [_rooted(root, one) for one in spec]
-    for scheme in ("scripted:", "gguf:"):
+    for scheme in ("scripted:", "gguf:", "record:"):
         if isinstance(spec, str) and spec.startswith(scheme) and not spec.startswith(f"{scheme}~"):
             return scheme + str(root / spec.removeprefix(scheme))
     return spec
