@@ -47,6 +47,7 @@ LAYERS = (
     Layer("narrator", "narrator", "tools", "narrator", "", "The only narrator model", only=True),
     Layer("scribe", "sidecar", "tools", "scribe", NEXT, "Scribe"),
     Layer("historian", "sidecar", "object", "historian", NEXT, "Historian"),
+    Layer("afterwork", "sidecar", "object", "afterwork", "by code", "Entities, suggestions, scene, music"),
     Layer(
         "chronicler", "sidecar", "prose", "fold", "the Chronicle is made of the journal's own lines", "Fold by model"
     ),
