@@ -29,6 +29,7 @@ from rolecall.turn.budget import Priced, fit
 ENTRY = 2400  # characters of an entry as a passage; the narrator can `read` the rest
 ARCS = 8  # open arcs that are shown
 MAX_TOKENS = 1500  # tokens an answer may have
+PASSING = {"opening", "past-fold-line"}  # conditions that come and go: told behind the cache mark, which they would break
 SMALL = 2000  # tokens: a model with a smaller budget is told the story its own way
 
 
@@ -154,7 +155,7 @@ def assemble(
         return _small(sources, budget)
     offers = offers if profile.tools else ()
     spoken = [i for i in sources.instructions if i.when in _conditions(sources, tools=profile.tools)]
-    system = "\n\n".join(i.text for i in spoken)
+    system = "\n\n".join(i.text for i in spoken if i.when not in PASSING)
     style = [m for m in sources.prose if m.default]
     state = views.text(sources.state)
     passages = [*_recent(sources), *_arc_lines(sources), *sources.passages]
@@ -246,6 +247,8 @@ def _request(
         if texts:
             parts.append(f"# {title}\n\n" + ("\n" if position == "open arcs" else "\n\n").join(texts))
     parts += [f"# Style, {module.place}\n\n{module.text}" for module in style]
+    if passing := [i.text for i in sources.instructions if i.when in PASSING & _conditions(sources, tools=False)]:
+        parts.append("# For this turn\n\n" + "\n\n".join(passing))
     parts.append(f"# The action\n\nTurn: {turn_id(sources.turn)}\n\n{sources.action}")
     said = Message("user", (Text("\n\n".join(parts), cache=bool(offers)),))
     return Request((Text(stable, cache=True),), (said,), offers, MAX_TOKENS)
