@@ -101,6 +101,11 @@ def retrieve(
 # -- the question
 
 
+def request_for(campaign: Campaign, search: Search, state: Document, told: Sequence[Told], action: str) -> Request:
+    """What a model is asked for an action."""
+    return _request(campaign, search, state, told, action, overview.near(search, state, told, action))
+
+
 def _request(
     campaign: Campaign, search: Search, state: Document, told: Sequence[Told], action: str, near: Sequence[str]
 ) -> Request:

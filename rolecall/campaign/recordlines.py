@@ -131,6 +131,7 @@ def _plan(line: dict) -> bool:
         and all(is_effect(one) for one in effects)
         and isinstance(line.get("model", ""), str)
         and isinstance(line.get("phase", ""), str)
+        and isinstance(line.get("passages", []), list)
     )
 
 

@@ -57,9 +57,10 @@ def search_command(
 def context_command(
     ctx: click.Context, action: str | None, last: bool, secrets: bool, models: tuple[str, ...], as_json: bool
 ) -> None:
-    """Show the prompt that ACTION would send, and who put which passage there, why, and for how many tokens.
+    """Show the prompts that ACTION would send, and who put which passage there, why, and for how many tokens.
 
-    No model is asked; the helpers are the model-free ones. The layers that are given secrets need --secrets.
+    No model is asked, so what one layer would have from another's answer is missing. --last shows every prompt of the
+    last turn word for word, with what it used. The DM's layers, which know what is secret, need --secrets.
     """
     from rolecall.turn import preview
 
@@ -70,7 +71,7 @@ def context_command(
         document = preview.last(campaign, with_secrets=secrets)
     else:
         game = game_of(ctx, "context", models, 0)
-        document = preview.of(game, campaign, search_of(campaign), action)
+        document = preview.of(game, campaign, search_of(campaign), action, with_secrets=secrets)
     if as_json:
         say_json(document)
         return

@@ -23,13 +23,17 @@ from rolecall.models import tokens
 from rolecall.models.messages import Message, Request, Text, Tool
 from rolecall.models.provider import Profile
 from rolecall.search.searcher import Search
+from rolecall.tools.toolbox import Table
 from rolecall.turn import smallprompt
 from rolecall.turn.budget import Priced, fit
 
 ENTRY = 2400  # characters of an entry as a passage; the narrator can `read` the rest
 ARCS = 8  # open arcs that are shown
 MAX_TOKENS = 1500  # tokens an answer may have
-PASSING = {"opening", "past-fold-line"}  # conditions that come and go: told behind the cache mark, which they would break
+PASSING = {
+    "opening",
+    "past-fold-line",
+}  # conditions that come and go: told behind the cache mark, which they would break
 SMALL = 2000  # tokens: a model with a smaller budget is told the story its own way
 
 
@@ -141,6 +145,16 @@ def open_arcs(campaign: Campaign, search: Search) -> tuple[arcs.Arc, ...]:
                 found.append(arc)
     found.sort(key=lambda arc: (-(journal.turn_number(arc.latest) or 0), arc.path))
     return tuple(found[:ARCS])
+
+
+def rows_of(prompt: Prompt | None, table: Table | None = None) -> list[dict]:
+    """The passages of a prompt, and what the narrator looked up while it wrote, as `context --json` prints them."""
+    keys = ("path", "line", "owner", "reason", "tokens", "kept")
+    found = [{key: getattr(p, key) for key in keys} for p in (prompt.passages if prompt else ())]
+    for seen in table.seen if table else ():
+        row = (seen.path, seen.line, seen.owner, seen.reason, tokens.estimate(seen.text), True)
+        found.append(dict(zip(keys, row, strict=True)))
+    return found
 
 
 # -- one prompt for one model ---------------------------------------------------------------------------------------

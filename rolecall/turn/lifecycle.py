@@ -68,6 +68,7 @@ class Turn:
         self.degraded: list[Degraded] = []
         self.turn = 0
         self.clock = {"begin": time.perf_counter()}
+        self.prompt: context.Prompt | None = None  # the narrator's, as it was last asked
         self._told: tuple = ()
 
     def tell(self, action: str, *, turn: int = 0, swipe: int = 1, seed: str = "") -> Result:
@@ -125,7 +126,7 @@ class Turn:
         """Write the turn down. Where the disk refuses, everything that was said is in the record, which stays open."""
         try:
             effects = telling.plan(self.campaign, self.search, table, action, narration)
-            telling.save_plan(record, effects, narration)
+            telling.save_plan(record, effects, narration, context.rows_of(self.prompt, table))
             for fault in telling.apply(self.campaign, record, effects):
                 self._degrade("writes", fault, "left out")
         except RoleCallError as error:
@@ -178,7 +179,8 @@ class Turn:
 
         def build(profile: Profile) -> Request:
             asked.append(profile)
-            return context.assemble(sources, profile, toolbox.offers(), correct).request
+            self.prompt = context.assemble(sources, profile, toolbox.offers(), correct)
+            return self.prompt.request
 
         # While the model is awaited: small index segments are merged, the continuity check is made ready.
         threading.Thread(target=phases.prepare, name="prepare", daemon=True).start()

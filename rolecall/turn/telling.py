@@ -5,6 +5,7 @@ The turn is told when its story section and journal line are durable. Everything
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from rolecall.agents import narrator
@@ -71,9 +72,15 @@ def known_names(search: Search) -> list[str]:
     return names
 
 
-def save_plan(record: Record, effects: list[Effect], narration: Narration) -> None:
-    """Note what the turn will tell and change: from here on it can be finished without a model."""
-    record.note("plan", effects=[encode(e) for e in effects], model=narration.spec, cut=narration.cut)
+def save_plan(
+    record: Record, effects: list[Effect], narration: Narration, passages: Sequence[Mapping[str, object]] = ()
+) -> None:
+    """Note what the turn will tell and change: from here on it can be finished without a model.
+
+    `passages` are the rows of what the narrator was shown, for `context --last`.
+    """
+    shown = {"passages": list(passages)} if passages else {}
+    record.note("plan", effects=[encode(e) for e in effects], model=narration.spec, cut=narration.cut, **shown)
 
 
 def save_more(record: Record, effects: list[Effect]) -> None:
