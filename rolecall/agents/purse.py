@@ -114,7 +114,8 @@ class Purse:
     def _why_not(self, slot: str) -> str:
         expected = Tally()
         above = {*ORDER[ORDER.index(slot) + 1 :], NARRATOR}
-        for one in (slot, *(above & self._usual - set(self._now))):
+        asked = {one for one, worth in self._now.items() if not worth.tokens}  # no answer counted yet
+        for one in (slot, *(above & self._usual - set(self._now)), *asked):
             expected.add(self.expected(one))
         for scope in ("turn", "session"):
             for said in self._reached(scope, expected):

@@ -76,6 +76,16 @@ def test_what_the_last_session_measured_holds_for_the_first_turn_of_this_one() -
     assert turn(other, {"narrator": 2000}) == ["dm"]
 
 
+def test_what_is_asked_and_not_answered_yet_counts_as_what_it_cost_before() -> None:
+    mine = purse(turn_tokens=2500)
+    mine.remember([(layer, "openai/a", Usage(fresh=1000)) for layer in ("scribe", "afterwork")], {})
+    mine.begin()
+    mine.count("narrator", "openai/a", Usage(fresh=1000))
+    mine.admit("scribe")  # under way beside it
+    with pytest.raises(OverCeiling):
+        mine.admit("afterwork")
+
+
 def test_a_session_is_empty_when_its_ceiling_is_reached() -> None:
     mine = purse(session_tokens=2000)
     turn(mine, {"narrator": 1200})
