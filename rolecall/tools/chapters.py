@@ -21,9 +21,8 @@ def _close(table: Table, given: dict) -> str:
     document = table.now(path)
     if document is not None and document.text(story.CLOSED).strip():
         raise ToolFault("This chapter is closed already.")
-    table.effects.append(Effect("field", path, table.turn, turn_id(table.turn), key=story.CLOSED))
-    if given.get("next"):
-        table.effects.append(Effect("field", path, table.turn, _title(given, "next"), key=story.NEXT))
+    said = {story.CLOSED: turn_id(table.turn)} | ({story.NEXT: _title(given, "next")} if given.get("next") else {})
+    table.effects += [Effect("field", path, table.turn, words, key=key) for key, words in said.items()]
     return "The chapter ends with this turn; the next one begins a new file."
 
 
