@@ -103,7 +103,7 @@ def known(root: Path, effects: Sequence[Effect]) -> str:
 
 def _core(effect: Effect) -> Effect:
     """What an effect changes, whenever and for whatever reason."""
-    lines = tuple(re.sub(r"^T\d+ As ", "As ", line) for line in effect.lines)
+    lines = tuple(re.sub(r"^T\d+ ", "", line) for line in effect.lines)
     return replace(effect, turn=0, lines=lines, phase="", model="", reason="", source="")
 
 

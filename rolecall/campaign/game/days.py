@@ -152,7 +152,7 @@ def due(sheet: Sheet) -> None:
     for path in paths if now else ():
         day = sheet.world.calendar().read(sheet.doc(path).text(DATE))
         ago = sheet.world.calendar().since(day, now) if day else None
-        if ago is not None and ago >= 0:
+        if ago is not None and (ago == 0 or (ago > 0 and not sheet.is_locked(path))):
             sheet.attempt("calendar", sheet.name(path), DM, lambda path=path, ago=ago: _due(sheet, path, ago))
 
 

@@ -94,12 +94,12 @@ class Merged:
 
 
 def read(data: object, layer: str, turn: int) -> tuple[Directive, tuple[Refused, ...]]:
-    """(the sound part of a fragment, what was left out of it and why). Raises nothing, whatever `data` is."""
+    """(the sound part of a fragment, the first 40 things left out of it and why). Raises nothing, whatever `data` is."""
     if not isinstance(data, dict):
         return Directive(layer, turn, {}), (Refused("directive", "", "it is no object", layer),)
     refused: list[Refused] = []
     moves = list(_moves(data, layer, refused))
-    return Directive(layer, turn, _fragment(moves)), tuple(refused)
+    return Directive(layer, turn, _fragment(moves)), tuple(refused[: schema.MANY])
 
 
 def merge(directives: Sequence[Directive], turn: int = 0) -> Merged:

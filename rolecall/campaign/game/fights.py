@@ -261,7 +261,7 @@ def resolve_end(sheet: Sheet, merged: Merged) -> None:
                     move.layer,
                     lambda p=path, t=line: sheet.history(p, t, reason="the fight is over"),
                 )
-            _clear(sheet)
+            sheet.guarded("combat.end", lambda: _clear(sheet))
 
 
 def _end(sheet: Sheet, move: Move, lines: list[tuple[str, str]]) -> None:

@@ -45,8 +45,8 @@ def resolve(merged: Merged, world: World, *, ticks: bool = True) -> Resolution:
     days.resolve_events(sheet, merged)
     fights.resolve_end(sheet, merged)
     if ticks:
-        conditions.expire(sheet)
-        days.due(sheet)
+        sheet.guarded("effects", lambda: conditions.expire(sheet))
+        sheet.guarded("calendar", lambda: days.due(sheet))
     return Resolution(
         tuple(sheet.effects), tuple(sheet.refused), sheet.told(), sheet.told(secret=True), tuple(sheet.locked)
     )

@@ -135,6 +135,17 @@ class Sheet:
             self._said[about] = told
         return True
 
+    def guarded(self, part: str, work: Callable[[], None]) -> None:
+        """Do what is no attempt of its own; where a file cannot be read for it (two sections of one name), that is said."""
+        try:
+            work()
+        except (No, DocumentError) as error:
+            self.refused.append(Refused(part, "", str(error) if isinstance(error, No) else error.what))
+
+    def is_locked(self, path: str) -> bool:
+        """Whether the writer locked an entry."""
+        return kinds.flag(self.doc(path).fields, "locked")
+
     def _propose(self, part: str, what: str, layer: str, about: str, secret: bool) -> None:
         effects: list[Effect] = []
         for effect in self._unit:
@@ -185,7 +196,7 @@ class Sheet:
         """What somebody's row said, kept before it goes: in their History, or under the turn's line in the Journal where they have no
         entry, or a locked one.
         """
-        if path and not kinds.flag(self.doc(path).fields, "locked"):
+        if path and not self.is_locked(path):
             self.history(path, line, reason)
         else:
             self.remark(f"{name}: {line}", reason)

@@ -309,6 +309,30 @@ def test_every_byte_a_directive_is_not_about_stays(told, windows, fight):
             assert now.endswith(b"\n") or not data.endswith(b"\n")
 
 
+@bounded
+@given(
+    st.lists(st.tuples(st.sampled_from(LAYERS), fragments()), min_size=1, max_size=3),
+    st.sampled_from(["Party", "Resources", "Effects", "Combat", "Journal", "Objectives", "History", ""]),
+)
+def test_a_section_that_stands_twice_is_told_and_never_touched(told, heading):
+    table = Table()
+    twice_over = f"\n## {heading}\n\n- Valen: one (until T0001)\n\n## {heading}\n\n- round: 1\n- Valen: initiative 3\n"
+    for path, text in FILES.items():
+        table.put(
+            path, text + twice_over if heading else text.replace("name:", "name: [", 1) if path == STATE else text
+        )
+    before = dict(table.files)
+    result = table.play(*told)
+    assert all(one.why for one in result.refused)
+    if not heading:
+        assert table.files[STATE] == before[STATE]
+    for path in before if heading else ():
+        ours = table.files[path].decode()
+        assert ours.count(f"## {heading}\n") == before[path].decode().count(f"## {heading}\n")
+        if heading not in ("Journal", "History"):
+            assert "- Valen: one (until T0001)" in ours
+
+
 @pytest.mark.parametrize("broken", ["---\nname: [Valen\n---\n", "---\nname: Valen\nname: Valen\n---\n"])
 def test_an_entry_that_cannot_be_read_is_left_alone(broken):
     table = Table()
