@@ -12,6 +12,7 @@ from rolecall.campaign import arcs, chronicles, clashes, effects, files, journal
 from rolecall.campaign.documents import Document, parse
 from rolecall.campaign.folder import CONFLICT_COPY, Campaign
 from rolecall.campaign.frontmatter import Node, find
+from rolecall.campaign.game.faults import faults
 from rolecall.campaign.kinds import STATE_FILE
 from rolecall.campaign.settings import KNOWN, SETTINGS_FILE
 from rolecall.errors import DocumentError, Malformed, StorageError, Unclear
@@ -59,6 +60,7 @@ def check(campaign: Campaign) -> list[Problem]:
             found += _chronicle(document)
         elif kind in ("arc", "quest"):
             found += _arc(document)
+    found += [Problem(*fault) for fault in faults(documents.values())]
     found += _trails(campaign, documents)
     found += _leftovers(campaign)
     return sorted(set(found), key=lambda p: (p.path, p.line or 0, p.rule))
