@@ -221,6 +221,9 @@ class Server:
 def document() -> str:
     """docs/faults.md."""
     rows = [layer for layer in LAYERS if not layer.only]
+    columns: dict[tuple[str, ...], list[str]] = {}
+    for layer in LAYERS:
+        columns.setdefault(tuple(outcome(layer, fault).words for fault in FAULTS), []).append(layer.about)
     lines = [
         "# When a model fails",
         "",
@@ -251,9 +254,9 @@ def document() -> str:
         "told, its journal line is a sentence of the prose. *nothing lost*: it is stopped after its second answer, and what was",
         "sound is kept. *draft*: no turn, one line, the action kept.",
         "",
-        "| fault | " + " | ".join(layer.about for layer in LAYERS) + " |",
-        "| --- |" + " --- |" * len(LAYERS),
-        *(f"| {f.name} | " + " | ".join(outcome(layer, f).words for layer in LAYERS) + " |" for f in FAULTS),
+        "| fault | " + " | ".join(", ".join(alike) for alike in columns.values()) + " |",
+        "| --- |" + " --- |" * len(columns),
+        *(f"| {fault.name} | " + " | ".join(words[n] for words in columns) + " |" for n, fault in enumerate(FAULTS)),
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
 
