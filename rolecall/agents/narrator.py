@@ -145,7 +145,7 @@ def mend(
         request = make_request(profile)
         return Request(request.system, (*request.messages, *said), (), request.max_tokens)
 
-    answer = read_round(list(desk.stream("narrator", chain, build, prefer=narration.spec or None)))
+    answer = read_round(list(desk.stream("narrator", chain, build, prefer=narration.spec or None, whole=True)))
     prose = clean_prose(answer.text)
     lost = [line for line in narration.rolls if line not in prose]
     prose = "\n\n".join([*lost, prose])

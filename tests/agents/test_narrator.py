@@ -225,3 +225,33 @@ def test_a_journal_line_that_is_refused_again_and_again_is_asked_for_once(stage:
     loopback.answer(reply)
     narration = stage.narrate(["openai/some-model"], loopback.environ("openai"))
     assert (narration.prose, narration.journal, len(loopback.bodies)) == (PROSE, "", 2)
+
+
+@pytest.mark.parametrize(
+    ("answer", "kept"),
+    [
+        (Reply(text="The lantern burns. Marta does not look up."), "The lantern burns. Marta does not look up."),
+        (Reply(text="Burns."), PROSE),
+        (Reply(text="The lantern burns. Marta does not look up.", stop="length"), PROSE),
+    ],
+    ids=["whole", "too short", "at its limit"],
+)
+def test_a_scene_is_mended_only_by_a_whole_one(stage: Stage, loopback: Loopback, answer: Reply, kept: str) -> None:
+    narration = Narration(PROSE, "", 1, "openai/some-model")
+    loopback.answer(answer)
+    assert mended(stage, loopback, narration).prose == kept
+
+
+def test_a_mending_that_breaks_off_is_said(stage: Stage, loopback: Loopback) -> None:
+    loopback.answer(Reply(text="The lantern burns. " * 40, cut_after=1500))
+    with pytest.raises(NoModel, match=r"broke off|peer closed"):
+        mended(stage, loopback, Narration(PROSE, "", 1, "openai/some-model"))
+
+
+def mended(stage: Stage, loopback: Loopback, narration: Narration) -> Narration:
+    models = Models(loopback.environ("openai"))
+    try:
+        chain = Chain(["openai/some-model"], Limits(10, 10, 30), models, "narrator")
+        return narrator.mend(chain, stage.desk, stage.request, narration, "Let it burn.")
+    finally:
+        models.close()
