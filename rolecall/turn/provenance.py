@@ -1,16 +1,16 @@
 """Where a line comes from: the turn, phase, model, reason and source of what a turn wrote; "written by hand" otherwise.
 
 The records of this machine are asked, the newest first. A line counts as a turn's when that turn's write put it there and it
-still stands as it was put.
+still stands as it was put. Where the record of a turn is gone (a clone, a deleted `.rolecall/`), git says whose commit it was.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
-from rolecall.campaign import records, secrets
+from rolecall.campaign import blame, records, secrets
 from rolecall.campaign.documents import Document
 from rolecall.campaign.folder import Campaign
 from rolecall.campaign.frontmatter import Node
@@ -50,7 +50,27 @@ def why(campaign: Campaign, path: str, line: int | None, *, with_secrets: bool =
     hidden = set() if with_secrets else _secret_lines(campaign, path, rows)
     wanted = [line] if line is not None else [n for n, row in enumerate(rows, 1) if row.strip()]
     known = _writes(campaign, path)
-    return [_origin(campaign.root, n, rows[n - 1], known) for n in wanted if n not in hidden]
+    found = [_origin(campaign.root, n, rows[n - 1], known) for n in wanted if n not in hidden]
+    return _with_commits(campaign.root, path, found, line)
+
+
+def _with_commits(root: Path, path: str, found: list[Origin], line: int | None) -> list[Origin]:
+    """The origins, those that no record knows taken from git, unless the turn's record is here and knows better."""
+    if all(origin.by != HAND or not origin.text.strip() for origin in found):
+        return found
+    commits = blame.commits_of(root, path, line)
+    told = []
+    for origin in found:
+        commit = commits.get(origin.line) if origin.by == HAND and origin.text.strip() else None
+        if commit and not (commit.turn and _has_record(root, commit.turn)):
+            reason = f"commit {commit.id}: {commit.subject}"
+            origin = replace(origin, by=commit.models or "rolecall", turn=commit.turn, op="commit", reason=reason)
+        told.append(origin)
+    return told
+
+
+def _has_record(root: Path, turn: str) -> bool:
+    return records.begun(root, f"{records.TURNS}/{turn}") is not None
 
 
 def _secret_lines(campaign: Campaign, path: str, rows: list[str]) -> set[int]:

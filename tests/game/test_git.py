@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -443,3 +444,28 @@ def test_git_off_starts_no_git_and_makes_no_commit(tale, tmp_path, monkeypatch):
     wrapped_git(tmp_path, monkeypatch, f'echo "$SUB" >> {tmp_path}/called')
     assert tale.tell().degraded == ()
     assert not Path(tmp_path, "called").exists() and not (tale.root / ".rolecall/uncommitted.jsonl").exists()
+
+
+# -- why
+
+
+def test_why_falls_back_to_git_where_the_record_is_gone(tale, rolecall, tmp_path):
+    tale.tell()
+    tale.write("lore/tides.md", "The ebb is long.\n")
+    tale.tell()
+    tale.replace("campaign-state.md", "- T0002", "- T0002 Or so they say:")
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "clone", "-q", str(tale.root), str(clone)], check=True)
+    rows = tale.read("campaign-state.md").split("\n")
+    at = next(number for number, row in enumerate(rows, 1) if row.startswith("- T0001"))
+
+    def why(root: Path, path: str) -> dict:
+        return json.loads(rolecall("-C", root, "why", path, "--json").out)[0]
+
+    here, there = why(tale.root, f"campaign-state.md:{at}"), why(clone, f"campaign-state.md:{at}")
+    assert (here["turn"], here["op"], here["by"]) == ("T0001", "journal", tale.model)
+    assert (there["turn"], there["op"], there["by"]) == ("T0001", "commit", "narrator=scripted:script.yaml")
+    assert there["reason"] == f"commit {tale.git('rev-parse', '--short=10', 'HEAD~2')}: T0001 {line(1)}"
+    assert why(tale.root, f"campaign-state.md:{at + 1}")["by"] == "written by hand"  # not committed yet
+    assert why(clone, "lore/tides.md:1")["by"] == "written by hand"
+    assert why(clone, "rules/the-long-ebb.md:2")["by"] == "written by hand"  # the template's, of no turn
