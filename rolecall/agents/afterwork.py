@@ -191,7 +191,7 @@ def _checked(
 
 def _unnumbered(line: str) -> str:
     """A suggestion without the number or dash some models put before it: it is numbered when it is shown."""
-    return re.sub(r"^(?:[-*•]|\d[.):])\s*", "", line).strip(" \"“”")
+    return re.sub(r"^(?:[-*•]|\d[.):])\s*", "", line).strip(' "“”')
 
 
 def _known(free: Afterwork) -> tuple[Mentioned, ...]:

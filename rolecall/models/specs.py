@@ -127,9 +127,7 @@ def _unknown(text: str, provider: str) -> ModelSettings:
     from rapidfuzz import process
 
     nearest = process.extractOne(re.split(r"[/:]", provider)[0], PROVIDERS, score_cutoff=60)
-    guess = (
-        f"did you mean {nearest[0]}{':PATH' if nearest[0] in BY_PATH else '/NAME'}? " if nearest else ""
-    )
+    guess = f"did you mean {nearest[0]}{':PATH' if nearest[0] in BY_PATH else '/NAME'}? " if nearest else ""
     return ModelSettings(f"{text!r} is no model", remedy=f"{guess}a model is one of {_FORMS}")
 
 

@@ -126,15 +126,20 @@ def _near(table: Table, name: str, kinds: tuple[str, ...]) -> list[str]:
 
 def resolution(table: Table) -> Resolution:
     """What the directives on a table, and those of the layers before it, come to."""
-    mine = [Directive(table.layer, table.turn, data) for data in table.fragments]
-    return resolving.resolve(directives.merge([*table.beside, *mine], table.turn), world(table))
+    asked = (list(table.effects), list(table.fragments), table.beside)
+    if table.held.get("asked") != asked:
+        mine = [Directive(table.layer, table.turn, data) for data in table.fragments]
+        merged = directives.merge([*table.beside, *mine], table.turn)
+        table.held |= {"resolution": resolving.resolve(merged, world(table)), "asked": asked}
+    return table.held["resolution"]
 
 
 def settled(table: Table) -> list[Effect]:
     """The effects of all directives of a turn, ticks included; of a locked entry's they are proposals.
 
-    They are worked out from the files as they are after the table's own effects, and are written behind those.
+    They are worked out anew from the files as they are after the table's own effects, and are written behind those.
     """
+    table.held.clear()
     found = resolution(table)
     taken = sum(effect.op == "proposal" for effect in table.effects)
     return [*found.effects, *resolving.proposed(found, table.campaign.root, taken=taken)]
@@ -147,17 +152,21 @@ def after(table: Table, path: str) -> Document | None:
 
 def standing(table: Table) -> Ground:
     """The campaign as it will be after everything on the table, directives included."""
-    made = world(table)
-    made.effects = [*made.effects, *(resolution(table).effects if table.fragments or table.beside else ())]
-    return made
+    return _ground(table, [*table.effects, *resolution(table).effects])
 
 
 def world(table: Table) -> Ground:
     """The campaign as the rules of the game look at it: with the effects of a table laid over it, the Campaign State as the
 
-    turn found it.
+    turn found it. Files are read once for as long as the table's effects stay the same.
     """
-    made = ground(table.search, table.turn, seed=table.seed, effects=table.effects)
+    if table.held.get("over") != table.effects:
+        table.held |= {"world": _ground(table, list(table.effects)), "over": list(table.effects)}
+    return table.held["world"]
+
+
+def _ground(table: Table, effects: list[Effect]) -> Ground:
+    made = ground(table.search, table.turn, seed=table.seed, effects=effects)
     on_disk = made.read
     made.read = lambda path: table.state.data if path == table.state.path else on_disk(path)
     return made

@@ -63,6 +63,7 @@ class Table:
     seed: str = ""
     rolled: int = 0
     rolls: list[str] = field(default_factory=list)
+    held: dict = field(default_factory=dict, repr=False)  # what was worked out of all this, for as long as it holds
 
     @property
     def secrets(self) -> bool:
