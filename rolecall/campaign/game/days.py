@@ -5,7 +5,7 @@ from __future__ import annotations
 from rolecall.campaign.game import clock, events
 from rolecall.campaign.game.calendar import Day
 from rolecall.campaign.game.directives import Merged, Move
-from rolecall.campaign.game.rows import name_in
+from rolecall.campaign.game.rows import name_in, same_name
 from rolecall.campaign.game.sheet import DM, No, Sheet
 from rolecall.campaign.game.world import STATE
 
@@ -114,9 +114,11 @@ def _schedule(sheet: Sheet, move: Move) -> None:
         raise No("only the DM keeps events hidden")
     path = sheet.look(name, move.layer, "event")
     if path is None:
-        path = events.path_of(name)
-        if not any(c.isalnum() for c in name) or sheet.file(path) is not None:
-            raise No(f"{path} is another entry's file" if sheet.file(path) else f"{name!r} is no name")
+        if not any(c.isalnum() for c in name):
+            raise No(f"{name!r} is no name")
+        if any(e.op == "made" and same_name(sheet.name(e.path), name) for e in sheet.effects):
+            raise No(f"{name} is scheduled already")
+        path = sheet.free(events.path_of(name))
         text = events.written(name, date, move.args.get("text", ""), sheet.turn, hidden=hidden)
         sheet.put("made", path, text=text, reason="scheduled")
     else:

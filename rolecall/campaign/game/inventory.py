@@ -127,8 +127,7 @@ def _add(sheet: Sheet, path: str, name: str, count: int, like: Carried | None = 
         new = old.with_count(old.count + count)
         sheet.put("item", path, FIELD, edits.item_text(old.item), edits.item_text(new), reason="has it now")
         return
-    known = sheet.world.find(name_in(name), ("item",))
-    own = sheet.look(name, "", "item") if known else None
+    own = sheet.look(name, "", "item")
     word = sheet.name(own) if own else like.name if like else name_in(name)
     new = {"item": word, **({"count": str(count)} if count != 1 else {})}
     sheet.put("item", path, FIELD, "", edits.item_text(new), reason="has it now")

@@ -39,10 +39,10 @@ def _start(sheet: Sheet, move: Move) -> None:
     name = name_in(args["name"])
     if not any(c.isalnum() for c in name):
         raise No(f"{name!r} is no name")
-    there = sheet.look(name, move.layer, "quest", "arc")
-    path = there or f"{arcs.FOLDER}/{slug(name, 'quest')}.md"
-    if there or sheet.file(path) is not None:
-        raise No(f"there is a quest or an arc of that name already ({path})")
+    there = sheet.look(name, move.layer, "quest", "arc") or _fresh(sheet, name)
+    if there:
+        raise No(f"there is a quest or an arc of that name already ({there})")
+    path = sheet.free(f"{arcs.FOLDER}/{slug(name, 'quest')}.md")
     fields = {"name": name, "kind": "quest", "question": args.get("question", ""), "stakes": args.get("stakes", "")}
     fields |= {"status": "open", "stage": args.get("stage", ""), "source": turn_id(sheet.turn)}
     lines = ["---", *(f"{key}: {scalar(value, quote_types=True)}" for key, value in fields.items() if value), "---"]

@@ -90,6 +90,14 @@ class Sheet:
             raise No(f"no {what}, or more than one, is named {name_in(name)!r}")
         return path
 
+    def free(self, path: str) -> str:
+        """A path of that name under which there is no file: `arcs/the-ferry-2.md` where one stands that may not even be spoken of."""
+        stem, number = path.removesuffix(".md"), 1
+        while self.file(path) is not None:
+            number += 1
+            path = f"{stem}-{number}.md"
+        return path
+
     def name(self, path: str) -> str:
         """An entry's own name."""
         return kinds.name_of(path, self.doc(path).fields)

@@ -352,6 +352,27 @@ def test_what_is_secret_is_changed_by_the_dm_alone_and_told_to_nobody_else():
     assert [(one.why, one.secret) for one in shown.refused] == [("an open entry would show what is hidden", True)]
 
 
+def test_the_name_of_something_secret_is_free_for_whoever_does_not_know_of_it():
+    table = Table()
+    table.put("arcs/the-plot.md", "---\nname: The Plot\nkind: quest\nvisibility: secret\nstatus: open\n---\n")
+    table.put(
+        "events/the-coup.md",
+        "---\nname: The Coup\nkind: event\nvisibility: secret\nstatus: scheduled\ndate: 9 Frostmoon 1492\n---\n",
+    )
+    asked = {
+        "quests": {"start": [{"name": "The Plot"}]},
+        "calendar": {"schedule": [{"event": "The Coup", "date": "8 Frostmoon 1492"}]},
+    }
+    before = dict(table.files)
+    result = table.play(asked)
+    assert (result.refused, result.hidden) == ((), ())
+    assert sorted(set(table.files) - set(before)) == ["arcs/the-plot-2.md", "events/the-coup-2.md"]
+    assert all(table.files[path] == data for path, data in before.items())
+    assert why(Table().resolve({"quests": {"start": [{"name": "New"}, {"name": "new"}]}, "calendar": {"schedule": [
+        {"event": "Duel", "date": "8 Frostmoon 1492"}, {"event": "duel", "date": "9 Frostmoon 1492"}]}})) == [
+        "there is a quest or an arc of that name already (arcs/new.md)", "duel is scheduled already"]  # fmt: skip
+
+
 def test_an_open_entry_is_found_though_a_secret_one_has_its_name():
     table = Table()
     table.put("characters/other.md", "---\nname: Valen\nkind: character\nvisibility: secret\nhit_points: 1/1\n---\n")
