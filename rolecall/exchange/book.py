@@ -22,6 +22,7 @@ from rolecall.exchange import jsonfile
 
 MAX_ENTRIES = 20_000  # of one file
 MAX_TEXT = 2_000_000  # characters of one entry
+MAX_KEYS = 300_000  # of one file
 POSITIONS = ("before", "after", "note top", "note bottom", "depth", "examples top", "examples bottom", "outlet")
 LOGICS = ("any", "not all", "not any", "all")
 ROLES = ("system", "user", "assistant")
@@ -85,13 +86,17 @@ def gather(
     """Every row read as an entry; one that cannot be is refused alone. `rows` are (where it stands, the row)."""
     entries: list[Entry] = []
     refused: list[Refused] = []
+    keys = 0
     for number, (at, row) in enumerate(rows):
         why, entry = _fault(row), None
         if not why and number >= MAX_ENTRIES:
             why = f"a file may hold {MAX_ENTRIES:,} entries"
         if not why:
             entry = read(at, row)
+            keys += len(entry.keys) + len(entry.secondary)
             why = _fault_of(entry)
+            if keys > MAX_KEYS:
+                why = f"a file may hold {MAX_KEYS:,} keys"
         if why:
             title = entry.title if entry else _name_in(row)
             refused.append(Refused(at, title, why))

@@ -27,6 +27,7 @@ SECTIONS = (
     ("greetings", "Other greetings"), ("group_greetings", "Greetings in a group"), ("examples", "Example dialogue"),
 )  # fmt: skip
 _MACRO = re.compile(r"\{\{[^{}\n]{1,80}\}\}|<(?:USER|BOT|user|char)>")
+_BEFORE_PATTERN = re.compile(r"[^|#()\[\]{}*+?^$\\\\]+")
 _SURE = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[ '-][A-Za-z0-9]+)*")
 _FLAGS = {"pinned"}  # written bare: `true`
 _TYPED = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
@@ -114,11 +115,18 @@ def of_card(card: Card, taken: set[str]) -> Page:
 
 
 def title_of(entry: Entry, number: int) -> str:
-    """An entry's name: its title, else its first key, else the beginning of its text, else its number."""
-    for said in (entry.title, *(key for key in entry.keys[:1] if not loose.is_regex(key) and not entry.regex)):
+    """An entry's name: its title, else its first key, else the beginning of its text, else its number.
+
+    A title that is only the keys in a row, as some programs make one, gives its first; so does a key that is a pattern of
+    several words (`Varr|the captain#[t=5]`).
+    """
+    row = [part.strip() for part in entry.title.split(",")]
+    listed = len(row) > 1 and {fold(part) for part in row} <= {fold(key) for key in entry.keys}
+    first = _BEFORE_PATTERN.match(entry.keys[0]) if entry.keys and not loose.is_regex(entry.keys[0]) else None
+    for said in (row[0] if listed else entry.title, first[0] if first else ""):
         if name := clean_line(said, MAX_NAME):
             return name
-    return clean_line(entry.text[:400], 48) or f"Entry {number}"
+    return clean_line(entry.text[:400].lstrip("[({<*#- \n"), 48) or f"Entry {number}"
 
 
 def body_of(text: str) -> str:

@@ -57,6 +57,13 @@ _IS_A = re.compile(
 _RELATED = re.compile(
     r"\b(?:of|in|by|from|for|with|about|on|at|to|near|that|which|who|where|whose|written|made|located)\b"
 )
+# Labels of the lists of attributes in which many write: `Age("30")`, `hair = red`, `Ungvid traits:< stubborn>`.
+_ATTRIBUTES = (
+    ("character", 3, "age gender sex race species appearance body hair eyes height weight personality mental mind traits "
+                     "occupation job likes dislikes hobbies voice speech clothes clothing outfit moniker sexuality skills"),
+    ("location", 2, "climate geography population ruler inhabitants landmarks features terrain region districts economy"),
+)  # fmt: skip
+_LABELLED = re.compile(r"\b([a-z]+)\b[\"' ]{0,2}[:=≡(<]", re.I)
 _PRONOUN = re.compile(r"\b(?:he|him|his|she|her|hers)\b", re.I)
 _PERSONAL = re.compile(r"\b(?:he|she)\b", re.I)
 _BY_PRONOUN = re.compile(r"\W*(?:he|she|his|her)\b", re.I)
@@ -96,7 +103,7 @@ def kind_of(title: str, text: str, folder: str = "", tags: Iterable[str] = ()) -
         return kind
     if kind := _defined(title, head):
         return kind
-    return "character" if _is_spoken_of(title, head) else "lore"
+    return "character" if _is_spoken_of(title, head) else _listed(head)
 
 
 def is_name(key: str, title: str, text: str, kind: str) -> bool:
@@ -142,6 +149,14 @@ def _defined(title: str, head: str) -> str:
         if kind in _DEFINED:
             return kind
     return ""
+
+
+def _listed(head: str) -> str:
+    """The kind whose attributes are listed in a text; `lore` where too few of them are."""
+    labels = {label.casefold() for label in _LABELLED.findall(head)}
+    counted = {kind: len(labels & set(words.split())) / least for kind, least, words in _ATTRIBUTES}
+    kind = max(counted, key=counted.get)
+    return kind if counted[kind] >= 1 else "lore"
 
 
 def _is_spoken_of(title: str, head: str) -> bool:

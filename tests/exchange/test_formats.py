@@ -211,6 +211,9 @@ def test_a_talemate_scene_gives_people_texts_and_pinned_entries(take, made):
     assert made(receipt, "Eden").fields["pinned"] == "true"
     assert made(receipt, "Quest: What happened before").body == b"- P1M: They met.\n"
     assert [row["at"] for row in receipt["set_aside"]] == ["character_data/bad"]
+    older = {"name": "Old", "environment": "scene", "history": [], "characters": [person, {"description": "nobody"}]}
+    receipt = take(older, "older.json")
+    assert [row["at"] for row in receipt["made"]] == ["characters/0"] and len(receipt["set_aside"]) == 1
 
 
 def test_rolecall_lorebooks_and_personas(take, made):

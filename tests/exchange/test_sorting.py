@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rolecall.exchange import sorting
+from rolecall.exchange import pages, sorting
+from rolecall.exchange.book import Entry
 
 KINDS = [
     ("Eldoria", "Eldoria is a vast magical forest in the north.", "", "location"),
@@ -22,7 +23,19 @@ KINDS = [
     ("Arthur", "A boat is a vessel.", "", "lore"),
     ("Anything", "Nothing is said.", "NPC", "character"),
     ("Fireball", "It burns.", "Spells", "power"),
+    ("Ungvid", "[ Ungvid description:< age ≡ 62y>/< race ≡ Nord>. Ungvid traits:< stubborn>.]", "", "character"),
+    ("Amy", 'Amy\nAge("20")\nhair = red\n"personality": shy', "", "character"),
+    ("Riften", "[ Riften climate:< warm>. Riften culture:< fishing>. Riften ruler:< king≡ Argo>.]", "", "location"),
+    ("Rule", "Note: age: 3", "", "lore"),
     ("", "", "", "lore"),
+]
+TITLES = [
+    ("Ungvid,Jarl of Winterhold", ["Ungvid", "Jarl of Winterhold", "x"], "Ungvid"),
+    ("Salt, and Iron", ["salt"], "Salt, and Iron"),
+    ("", ["Katariah|(|the )emp(ress|eror)#[t=5l=5]"], "Katariah"),
+    ("", ["(white( |)run)"], "Grey walls."),
+    ("", ["/a+/"], "Grey walls."),
+    ("", [], "Grey walls."),
 ]
 NAMES = [
     ("Sera", "Sera Vane", "character", True),
@@ -51,6 +64,11 @@ def test_an_entry_is_of_the_kind_that_plain_signs_say(title, text, folder, kind)
 @pytest.mark.parametrize(("key", "title", "kind", "is_name"), NAMES)
 def test_a_key_is_a_name_only_when_it_surely_is_one(key, title, kind, is_name):
     assert sorting.is_name(key, title, "", kind) == is_name
+
+
+@pytest.mark.parametrize(("title", "keys", "name"), TITLES)
+def test_an_entry_is_called_by_its_title_or_by_what_comes_nearest(title, keys, name):
+    assert pages.title_of(Entry("e", title, "[ Grey walls.", tuple(keys)), 1) == name
 
 
 def test_what_several_entries_share_is_nobodys_name():
