@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 from . import openai_responses, schemas
@@ -231,11 +232,17 @@ class _Reader:
             content = getattr(delta, "content", None)
             if isinstance(content, str) and (text := self._thoughts.add(content)):
                 yield TextDelta(text)
-            for fragment in getattr(delta, "tool_calls", None) or ():
+            for fragment in self._called(delta):
                 self._room -= self._fragments.add(fragment)
                 if self._room < 0:
                     raise unavailable(self._spec, ENDLESS)
                 yield None
+
+    def _called(self, delta: Any) -> Iterator[Any]:
+        """The fragments of tool calls in this piece; old servers send one call in a field of its own."""
+        yield from getattr(delta, "tool_calls", None) or ()
+        if (function := getattr(delta, "function_call", None)) is not None:
+            yield SimpleNamespace(index=0, id="", function=function)
 
 
 class Thoughts:

@@ -17,7 +17,8 @@ class Reply:
     `cut_after` breaks the connection after so many bytes of the body; `malformed` sends a line that is no JSON in the
     middle. `delay` passes before the first byte, `headers_delay` even before the status, `chunk_delay` before each
     piece of text (of `chunk` characters) but the first. `done=False` leaves out the end mark, `finish=False` the stop reason.
-    `odd` sends OpenAI's tool fragments as sloppy servers do: "no-index", "same-index", "object" or "repeated-name".
+    `odd` sends OpenAI's tool fragments as sloppy servers do: "no-index", "same-index", "object" or "repeated-name", or in
+    the field of before there were tools: "function_call". With "refusal-field" a refusal is told in its own field.
     """
 
     text: str = ""
@@ -158,7 +159,10 @@ def openai_usage(reply: Reply, prompt: int) -> dict[str, Any]:
 
 def openai_stop(reply: Reply) -> str:
     """The finish reason of Chat Completions."""
-    return reply.stop or ("content_filter" if reply.refusal else "tool_calls" if reply.tools else "stop")
+    if reply.odd == "refusal-field":
+        return "stop"
+    called = "function_call" if reply.odd == "function_call" else "tool_calls"
+    return reply.stop or ("content_filter" if reply.refusal else called if reply.tools else "stop")
 
 
 def openai_stream(reply: Reply, body: dict[str, Any], number: int, prompt: int) -> Iterator[bytes]:
@@ -177,11 +181,13 @@ def openai_stream(reply: Reply, body: dict[str, Any], number: int, prompt: int) 
         yield chunk({"reasoning_content": reply.thinking})
     for part in pieces(reply.text, reply.chunk):
         yield chunk({"content": part})
+    if reply.refusal and reply.odd == "refusal-field":
+        yield chunk({"refusal": "I cannot help with that."})
     if reply.malformed:
         yield sse('{"choices": [{"delta": {"con')
     for index, (name, text) in enumerate(tool_texts(reply)):
         for fragment in _openai_fragments(reply, index, f"call_{number:06d}_{index}", name, text):
-            yield chunk({"tool_calls": [fragment]})
+            yield chunk(fragment if reply.odd == "function_call" else {"tool_calls": [fragment]})
     if reply.finish:
         yield chunk({}, openai_stop(reply))
     if reply.usage is not None and (body.get("stream_options") or {}).get("include_usage"):
@@ -193,6 +199,10 @@ def openai_stream(reply: Reply, body: dict[str, Any], number: int, prompt: int) 
 def _openai_fragments(reply: Reply, index: int, id: str, name: str, text: str) -> Iterator[dict[str, Any]]:
     if reply.odd == "object":
         yield {"index": index, "id": id, "type": "function", "function": {"name": name, "arguments": json.loads(text)}}
+        return
+    if reply.odd == "function_call":
+        yield {"function_call": {"name": name, "arguments": ""}}
+        yield from ({"function_call": {"arguments": part}} for part in pieces(text, _size(reply)))
         return
     place = {} if reply.odd == "no-index" else {"index": 0 if reply.odd == "same-index" else index}
     again = {"name": name} if reply.odd == "repeated-name" else {}

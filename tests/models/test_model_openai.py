@@ -54,6 +54,23 @@ def test_tool_calls_come_whole_however_oddly_they_are_sent(loopback: Loopback, o
     assert stop_of(events).reason == "tool_use"
 
 
+def test_a_call_in_the_field_of_before_there_were_tools_is_a_call(loopback: Loopback) -> None:
+    loopback.answer(Reply(text="She lies.", tools=(("append_journal", {"line": "Marta lied."}),), odd="function_call"))
+    with chain(SPEC, environ=loopback.environ()) as narrator:
+        events = say(narrator, request(tools=(JOURNAL,)))
+    (call,) = calls_of(events)
+    assert (call.name, call.arguments, call.fault) == ("append_journal", {"line": "Marta lied."}, "")
+    assert (stop_of(events).reason, stop_of(events).raw) == ("tool_use", "function_call")
+
+
+def test_a_refusal_in_its_own_field_is_one_before_a_word_and_after(loopback: Loopback) -> None:
+    loopback.answer([Reply(refusal=True, odd="refusal-field"), Reply(text="Rain.", refusal=True, odd="refusal-field")])
+    with chain(SPEC, "openai/other", environ=loopback.environ()) as narrator:
+        events = say(narrator)
+    assert "declined to answer" in events[0].reason and text_of(events) == "Rain."
+    assert stop_of(events).reason == "refusal"
+
+
 def test_broken_arguments_are_told_to_the_model_and_end_nothing(loopback: Loopback) -> None:
     loopback.answer(Reply(tools=(("append_journal", '{"line": "Marta'),)))
     with chain(SPEC, environ=loopback.environ()) as narrator:
