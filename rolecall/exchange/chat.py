@@ -16,7 +16,7 @@ from rolecall.errors import ExchangeError
 PLAYER, STORY, VOICE = "player", "story", "voice"  # the player's own; the game master's or a character's; not known
 
 LONGEST_NAME = 60  # characters of a speaker's name
-MOST_TEXT = 10 * 1024 * 1024  # characters of all messages together
+MOST_TEXT = 8 * 1024 * 1024  # characters of all messages together
 MOST_MESSAGES = 200_000
 
 

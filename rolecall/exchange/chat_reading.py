@@ -1,23 +1,19 @@
 """A chat out of a file's bytes: which format it is is told by what is in it, never by its name.
 
-Bounded before anything is parsed: size, nesting, number of containers. What cannot be read is one ExchangeError.
+Bounded before anything is parsed (`jsonfile.py`). What cannot be read is one ExchangeError.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from rolecall.errors import ExchangeError
-from rolecall.exchange import chat_json, chat_jsonl, transcripts
-from rolecall.exchange.chat import PLAYER, STORY, VOICE, Chat, name_of
+from rolecall.exchange import chat_json, chat_jsonl, jsonfile, transcripts
+from rolecall.exchange.chat import MOST_TEXT, PLAYER, STORY, VOICE, Chat, name_of
 
 MAX_FILE = 64 * 1024 * 1024  # bytes of a file in lines
-MAX_DOCUMENT = 32 * 1024 * 1024  # bytes of one JSON document
-MAX_CONTAINERS = 1_500_000  # objects and lists in one
-MAX_DEPTH = 200  # levels of them
 
 
 def read_chat(data: bytes, *, which: int = 0, player: str = "") -> Chat:
@@ -34,6 +30,8 @@ def read_chat(data: bytes, *, which: int = 0, player: str = "") -> Chat:
         chat = chat_jsonl.read(text)
     elif text.lstrip()[:1] in ("{", "["):
         chat = _from_json(text, which)
+    elif len(text) > MOST_TEXT:
+        raise ExchangeError(f"more than {MOST_TEXT // 1024 // 1024} MB of text", remedy="split it into parts")
     else:
         chat = transcripts.read(text)
     return _with_player(chat, name_of(player)) if player else _settled(chat)
@@ -56,21 +54,12 @@ def _decoded(data: bytes) -> str:
 
 
 def _from_json(text: str, which: int) -> Chat:
-    if len(text) > MAX_DOCUMENT:
-        raise ExchangeError(
-            f"a JSON document of over {MAX_DOCUMENT // 1024 // 1024} MB", remedy="take one conversation out of it"
-        )
-    if text.count("{") + text.count("[") > MAX_CONTAINERS or _depth(text) > MAX_DEPTH:
-        raise ExchangeError("it is nested past all measure", remedy="export the chat again")
     try:
-        given = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        line = getattr(error, "lineno", None)
-        if _is_plain(text):
+        given = jsonfile.loads(text.encode("utf-8", "surrogatepass"), None)
+    except ExchangeError:
+        if _is_plain(text) and len(text) <= MOST_TEXT:
             return transcripts.read(text)
-        raise ExchangeError(
-            f"the JSON breaks off or is broken{f' in line {line}' if line else ''}", remedy="export the chat again"
-        ) from None
+        raise
     found = chat_json.conversations(given)
     if not found:
         raise ExchangeError(
@@ -78,29 +67,6 @@ def _from_json(text: str, which: int) -> Chat:
             remedy="`rolecall import` takes cards and lorebooks; docs/ingest.md lists the chats",
         )
     return _chosen(found, which)
-
-
-def _depth(text: str) -> int:
-    """The deepest nesting of brackets, those inside of texts included: at least as deep as the document."""
-    depth = deepest = 0
-    for run in re.finditer(r"[\[{]+|[\]}]+", text):
-        step = run.end() - run.start()
-        depth = depth + step if text[run.start()] in "[{" else max(0, depth - step)
-        deepest = max(deepest, depth)
-        if deepest > MAX_DEPTH * 10:
-            break
-    return deepest if deepest > MAX_DEPTH and _depth_outside_texts(text) > MAX_DEPTH else 0
-
-
-def _depth_outside_texts(text: str) -> int:
-    depth = deepest = 0
-    for found in re.finditer(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', text):
-        mark = found[0]
-        depth += (mark in "[{") - (mark in "]}") if len(mark) == 1 else 0
-        deepest = max(deepest, depth)
-        if deepest > MAX_DEPTH:
-            break
-    return deepest
 
 
 def _is_plain(text: str) -> bool:

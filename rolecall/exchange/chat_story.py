@@ -27,12 +27,16 @@ FEWEST = 4  # scenes of a chapter before a new day begins another one
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """One turn to be: the player's action, the prose, when it was played, and the messages it is made of."""
+    """One turn to be: the player's action, the prose, when it was played, the messages it is made of, and who says what
+
+    in it (a message that is longer than a scene stands in several).
+    """
 
     action: str
     prose: str
     date: datetime | None
     messages: tuple[Message, ...]
+    said: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +60,12 @@ class _Open:
     actions: list[str] = field(default_factory=list)
     parts: list[str] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
+    said: list[tuple[str, str]] = field(default_factory=list)
     date: datetime | None = None
 
-    def put(self, message: Message, part: str, *, action: bool = False) -> None:
-        (self.actions if action else self.parts).append(part)
+    def put(self, message: Message, part: str, *, label: str = "", action: bool = False) -> None:
+        (self.actions if action else self.parts).append(label + part)
+        self.said.append((message.speaker, part))
         if not self.messages or self.messages[-1] is not message:
             self.messages.append(message)
         self.date = self.date or message.date
@@ -69,7 +75,7 @@ class _Open:
         return sum(map(len, self.parts))
 
     def closed(self) -> Scene:
-        return Scene("\n\n".join(self.actions), "\n\n".join(self.parts), self.date, tuple(self.messages))
+        return Scene("\n\n".join(self.actions), "\n\n".join(self.parts), self.date, tuple(self.messages), tuple(self.said))
 
 
 def scenes_of(chat: Chat) -> tuple[Scene, ...]:
@@ -124,7 +130,7 @@ def _scenes(gathered: Iterator[tuple[Message, bool]], *, named: bool) -> Iterato
                 scene.put(message, said, action=True)
             else:
                 label = f"**{message.speaker}:** " if message.speaker and (named or message.role == PLAYER) else ""
-                scene.put(message, label + said)
+                scene.put(message, said, label=label)
     if scene.messages:
         yield scene.closed()
 

@@ -22,6 +22,7 @@ _LABEL = re.compile(
 _PLAYERS = {"you", "me", "user", "player", "human", "ich", "moi", "yo"}
 _TELLERS = {"narrator", "gm", "dm", "game master", "dungeon master", "assistant", "ai", "storyteller", "erzähler"}
 _WORDS = 5  # of a name
+MOST_SPEAKERS = 500  # names that begin a line only once, past which such lines are no names
 
 
 def read(data: str) -> Chat:
@@ -36,8 +37,9 @@ def read(data: str) -> Chat:
         body = data
     speakers = _speakers(body)
     if speakers:
+        played = any(name.casefold() in _PLAYERS for name in speakers)
         for at, name, when, said in _messages(body, speakers):
-            gathered.add(name, said, _role(name, speakers), at, read_date(when))
+            gathered.add(name, said, _role(name, played), at, read_date(when))
         return gathered.chat("text with names", notes=notes)
     for at, quoted, text in _paragraphs(body):
         gathered.add("You" if quoted else "", text, PLAYER if quoted else STORY, at)
@@ -60,7 +62,8 @@ def _speakers(body: str) -> set[str]:
         if match and (name := _name(match)):
             found[name] += 1
     often = {name for name, count in found.items() if count > 1}
-    return set(found) if len(found) > 1 and found.total() * 5 >= filled * 3 else often
+    named = 1 < len(found) <= MOST_SPEAKERS and found.total() * 5 >= filled * 3
+    return set(found) if named else often
 
 
 def _name(match: re.Match[str]) -> str:
@@ -71,11 +74,10 @@ def _name(match: re.Match[str]) -> str:
     return name
 
 
-def _role(name: str, speakers: set[str]) -> str:
+def _role(name: str, played: bool) -> str:
     if name.casefold() in _PLAYERS:
         return PLAYER
-    has_player = any(one.casefold() in _PLAYERS for one in speakers)
-    return STORY if not name or has_player or name.casefold() in _TELLERS else VOICE
+    return STORY if not name or played or name.casefold() in _TELLERS else VOICE
 
 
 def _messages(body: str, speakers: set[str]) -> Iterator[tuple[int, str, str, str]]:

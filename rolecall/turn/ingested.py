@@ -18,11 +18,12 @@ from rolecall.campaign.journal import turn_id
 from rolecall.campaign.kinds import STATE_FILE
 from rolecall.campaign.records import Record
 from rolecall.campaign.reversal import taken_back
-from rolecall.errors import Conflict, DocumentError, StorageError, TurnError
+from rolecall.errors import Conflict, DocumentError, ExchangeError, StorageError, TurnError
 from rolecall.turn.lifecycle import next_turn, uninterrupted
 
 MARK = f"{MACHINE_FOLDER}/ingest.json"
 PLANNED = 200  # effects of a plan's line
+MOST = 14 * 1024 * 1024  # bytes of a plan: a record holds them twice, and is read as a whole
 
 
 def of_same(root: Path, sha256: str) -> str:
@@ -64,6 +65,13 @@ def write(
     """Note the plan, keep the original, and make the plan happen."""
     from rolecall.exchange.planning import safe_name  # what plans is loaded only where there is a plan
 
+    encoded = [encode(effect) for effect in effects]
+    if sum(len(json.dumps(one, ensure_ascii=False).encode("utf-8", "replace")) for one in encoded) > MOST:
+        raise ExchangeError(
+            f"more than {MOST // 1024 // 1024} MB would be written at once",
+            path=name,
+            remedy="split the chat into parts and ingest them one after the other",
+        )
     root = campaign.root
     place = root / records.EDITS
     names = [p.name for p in place.iterdir()] if place.is_dir() else []
@@ -77,8 +85,8 @@ def write(
             "begin", ingest=len(numbers) + 1, file=name, sha256=sha256, original=original, folder=folder,
             first=first, last=last,
         )  # fmt: skip
-        for at in range(0, len(effects), PLANNED):
-            record.note("plan", effects=[encode(effect) for effect in effects[at : at + PLANNED]])
+        for at in range(0, len(encoded), PLANNED):
+            record.note("plan", effects=encoded[at : at + PLANNED])
         files.create(root, original, data)
         record.note("told")
         _apply(record, effects, note)

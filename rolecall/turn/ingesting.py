@@ -235,7 +235,7 @@ def bring_in(
 
 
 def _speech(scenes: Sequence[Scene], first: int) -> list[Said]:
-    return [Said(first + n, m.speaker, m.text) for n, scene in enumerate(scenes) for m in scene.messages]
+    return [Said(first + n, who, text) for n, scene in enumerate(scenes) for who, text in scene.said]
 
 
 def _explained(effect: Effect, reading: Reading) -> Effect:
@@ -282,7 +282,7 @@ class _Story:
         lines = []
         for turn, scene in enumerate(self.reading.scenes, self.first):
             text = self.found.lines.get(turn) or journal_line(
-                [Said(turn, m.speaker, m.text) for m in scene.messages], pattern
+                [Said(turn, who, text) for who, text in scene.said], pattern
             )
             lines.append(Line(turn, text, f"- {turn_id(turn)} {text}", 0, 0, 0))
         return lines
