@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import textwrap
+
+from rolecall.campaign import plans
 from rolecall.tools import compendium, families, upkeep
 from rolecall.tools.families import FAMILIES, LAYERS, Family
 from rolecall.tools.toolbox import ToolType
@@ -30,6 +33,10 @@ def page() -> str:
     parts.append(f"## Opening a family\n\n{_table([(opener, ', '.join(_SPOKEN[n] for n in LAYERS), 'always')])}")
     scribe = [(tool, "scribe", "after a turn") for tool in _scribes()]
     parts.append(f"## The compendium\n\nWhat a turn established, kept as entries.\n\n{_table(scribe)}")
+    rows = textwrap.dedent("\n".join(row for row in (plans.__doc__ or "").split("\n") if row.startswith("    ")))
+    parts.append(
+        f"## The DM's own files\n\nUnder `dm/`, made when first needed; hand-written lines count too.\n\n```\n{rows}\n```\n"
+    )
     return "\n".join(parts)
 
 
