@@ -168,7 +168,7 @@ def _schema(wants_music: bool) -> dict:
     if not wants_music:
         return SCHEMA
     properties = {**SCHEMA["properties"], "music": {"enum": list(MOODS)}}
-    return {**SCHEMA, "properties": properties, "required": [*SCHEMA["required"], "music"]}
+    return {**SCHEMA, "properties": properties}  # a mood that is left out stays as it was
 
 
 # -- the answer
@@ -185,7 +185,7 @@ def _checked(
         mentioned=(*_known(free), *_others(value["entities"], free, search, is_open)),
         suggestions=tuple(suggested),
         scene_changed=free.scene_changed or value["scene_changed"],
-        music=value["music"] if wants_music else "",
+        music=value.get("music", free.music) if wants_music else "",
     )
 
 

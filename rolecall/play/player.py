@@ -143,12 +143,12 @@ class Player:
         offered = self.offered
         if not self._caught_up():
             return
-        number = int(line) if self.terminal and line.isascii() and line.isdigit() and len(line) == 1 else 0
+        number = int(line) if self.terminal and len(line) == 1 and line in "123456789" else 0
         if number and not offered and self.offered:
             self._quiet("The suggestions have only just come. Choose one of them now.")
-        elif number and self.offered and not 1 <= number <= len(self.offered):
+        elif number and not 1 <= number <= len(self.offered):
             self._quiet(f"There is no suggestion {number}.")
-        elif number and self.offered:
+        elif number:
             self._quiet(f"> {self.offered[number - 1]}")
             self._tell(self.offered[number - 1])
         else:
@@ -235,6 +235,8 @@ class Player:
 
     def _offer(self, suggestions: tuple[str, ...]) -> None:
         self.offered = suggestions
+        if suggestions:
+            click.echo(err=True)
         for number, suggestion in enumerate(suggestions, 1):
             self._quiet(f"  {number}  {suggestion}")
 

@@ -145,8 +145,8 @@ def _plain(markdown: str) -> str:
     """Prose for a terminal: paragraphs on one line each (the terminal breaks them), links and comments without their marks."""
     text = re.sub(r"<!--.*?-->", "", markdown, flags=re.S)
     text = re.sub(r"\[\[(?:[^\]|]*\|)?([^\]]*)\]\]", r"\1", text)
-    text = re.sub(r"(?<!\*)\*([^*\n]+)\*(?!\*)", r"\1", text)
-    return re.sub(r"(?<!\n)\n(?!\n)", " ", text.strip("\n"))
+    text = re.sub(r"(?<!\n)\n(?!\n)", " ", text.strip("\n"))
+    return re.sub(r"(?<!\*)\*([^*\n]+)\*(?!\*)", r"\1", text)
 
 
 def find(search: Search, name: str, *, with_secrets: bool = False) -> Entry:

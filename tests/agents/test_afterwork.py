@@ -126,6 +126,8 @@ def test_music_is_asked_for_only_when_it_is_on_and_stays_as_it_was_without_a_mod
     on = open_campaign(campaign.root, here_only=True)
     left, _ = after(on, script, answer(music="tense"), music="calm")
     assert left.music == "tense" and "name the one mood" in asked(on, "afterwork")
+    left, _ = after(on, script, answer(), music="calm")
+    assert (left.music, left.why) == ("calm", "")
     left, _ = after(on, script, "nothing", music="calm")
     assert left.music == "calm" and left.why
 

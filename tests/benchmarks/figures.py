@@ -7,6 +7,7 @@ comparisons are paired (the two in turn, the ratio pair by pair). Nothing here i
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import statistics
 import subprocess
@@ -118,6 +119,36 @@ def prompt_growth() -> str:
     return f"{means[0]:,.0f} and {means[1]:,.0f} tokens ({growth:+.1f} %), at most {most:,}"
 
 
+def stable_share() -> str:
+    """How much of the narrator's prompt is the same as in the turn before, over 20 turns of the template's campaign."""
+    from itertools import pairwise
+
+    from rolecall.campaign import records, template
+    from rolecall.models import messages, tokens
+    from rolecall.turn.game import Game
+    from rolecall.turn.lifecycle import Listener
+
+    def told(request: messages.Request) -> str:
+        tools = json.dumps([[t.name, t.description, t.schema] for t in request.tools], ensure_ascii=False)
+        said = [part.text for part in request.system] + [m.text for m in request.messages]
+        return "\n".join([tools, *said])
+
+    with tempfile.TemporaryDirectory() as place:
+        root = template.new(Path(place) / "tale", "The Tale").root
+        game = Game(root, models=[f"scripted:{write_script(Path(place) / 's.yaml', 0)}"], environ={})
+        for number in range(20):
+            game.tell(f"I ask Old Pasco about the bell, {number}.", Listener())
+        saved = [records.calls(root, folder)[0] for folder in records.folders(root)]
+        prompts = [told(messages.decode(call.request)) for call in saved if call.layer == "narrator"]
+    shares = [tokens.estimate(b[: shared(a, b)]) / tokens.estimate(b) for a, b in pairwise(prompts)]
+    return f"{statistics.mean(shares):.0%} ({min(shares):.0%}-{max(shares):.0%})"
+
+
+def shared(a: str, b: str) -> int:
+    """How many characters two texts have in common at their beginning."""
+    return next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+
+
 def main() -> None:
     """Measure and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -140,6 +171,7 @@ def main() -> None:
         rows.append(("own work of a turn, running process", warm_turns(root, fast, 41, 0)))
         rows.append(("time of a turn beyond its model's 200 ms, running process", warm_turns(root, slow, 21, 200)))
         rows.append(("narrator's prompt at turn 300 and at turn 3,000, mean of 12 actions", prompt_growth()))
+        rows.append(("of the narrator's prompt the same as in the turn before, 20 turns", stable_share()))
         for what, figure in rows:
             print(f"| {what} | {figure} |")
 
