@@ -28,7 +28,8 @@ FOLDER = "imports"
 MAP = "entries.json"
 RECEIPT = "receipt.md"
 
-MAX_MADE = 24 * 1024 * 1024  # bytes of all files that one import makes
+MAX_MADE = 24 * 1024 * 1024  # bytes of all files that one import makes, as its record holds them: it must be read again
+_CLOSED = b'{"do": "closed"}\n'
 Progress = Callable[[int, int], None]
 _RECORD = re.compile(r"import-([0-9]{4,})")
 
@@ -68,7 +69,9 @@ def make(root: Path, plan: Plan, progress: Progress = lambda done, total: None) 
     told = f"{plan.folder}/{RECEIPT}"
     writes.append((f"{plan.folder}/{MAP}", plan.map, plan.folder))
     writes.append((told, receipt.write(plan).encode("utf-8", "replace"), plan.folder))
-    if sum(len(data) for _, data, _ in writes) > MAX_MADE:
+    reason = f"imported from {plan.parcel.format}"
+    lines = b"".join(_line(path, data, reason, source) for path, data, source in writes)
+    if len(lines) > MAX_MADE:
         what = f"it would make more than {MAX_MADE // 1024 // 1024} MiB of Markdown"
         raise ExchangeError(what, path=plan.name, remedy="split it, and import the parts")
     lock.prepare(root)
@@ -81,9 +84,7 @@ def make(root: Path, plan: Plan, progress: Progress = lambda done, total: None) 
         for number, (path, data) in enumerate(plan.originals, 1):
             files.create(root, path, data)
             progress(number, total)
-        reason = f"imported from {plan.parcel.format}"
-        lines = [_line(path, data, reason, source) for path, data, source in writes]
-        files.append(root, f"{record.folder}/record.jsonl", b"".join(lines), own_line=True)
+        files.append(root, f"{record.folder}/record.jsonl", lines, own_line=True)
         _put(root, record, lambda done: progress(len(plan.originals) + done, total))
     except (StorageError, Conflict):
         with suppress(StorageError):  # else the next command that writes does it
@@ -96,6 +97,8 @@ def finish(root: Path) -> list[str]:
     """Finish imports that were interrupted, or take back what they had copied; what was done, a sentence each."""
     done = []
     for folder in _records(root):
+        if _ends_closed(root, folder):
+            continue
         every = records.lines(root, folder)
         if not every or any(line["do"] == "closed" for line in every):
             continue
@@ -176,6 +179,16 @@ def _sweep(root: Path, paths: Iterable[str]) -> None:
     """Remove the folders that are empty now."""
     for folder in sorted({path.rpartition("/")[0] for path in paths}, key=len, reverse=True):
         files.remove_empty(root, folder)
+
+
+def _ends_closed(root: Path, folder: str) -> bool:
+    """Whether a record's last line closes it: asked before every turn, so the megabytes above it are not read."""
+    try:
+        with files.locate(root, f"{folder}/record.jsonl").open("rb") as stream:
+            stream.seek(-min(len(_CLOSED), stream.seek(0, 2)), 2)
+            return stream.read() == _CLOSED
+    except OSError:
+        return False
 
 
 def _records(root: Path) -> list[str]:

@@ -250,3 +250,17 @@ class Full(files.FileSystem):
         if self.left < 0:
             raise OSError(errno.ENOSPC, "No space left on device")
         return super().write(fd, data)
+
+
+def test_more_than_a_record_can_hold_is_refused_and_nothing_is_made(rolecall, campaign, tmp_path):
+    rows = [{"comment": f"Quotes {n}", "content": '"' * 1_400_000} for n in range(9)]  # doubled in the record
+    place, before = foreign.write(tmp_path / "big.json", foreign.world(*rows)), tree(campaign)
+    ran = rolecall("-C", campaign, "import", place)
+    assert ran.code == 1 and "more than 24 MiB" in ran.err and tree(campaign) == before
+    assert records.others(campaign) == []
+
+
+def test_a_closed_import_is_not_read_again_before_a_turn(campaign, take, monkeypatch):
+    take(BOOK)
+    monkeypatch.setattr(records, "lines", lambda *_: pytest.fail("the record was read"))
+    assert importing.finish(campaign) == []
