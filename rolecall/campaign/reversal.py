@@ -9,7 +9,7 @@ there before the turn.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -34,10 +34,12 @@ class Reversal:
     clashes: tuple[Clash, ...] = ()
 
 
-def taken_back(current: bytes | None, write: dict, after: bytes | None, later: Collection[bytes] = ()) -> Reversal:
+def taken_back(
+    current: bytes | None, write: dict, after: bytes | None, later: Callable[[], Collection[bytes]] = tuple
+) -> Reversal:
     """`current` without what `write` (a line of a record) did. `after` is the file as the write left it, where it is kept.
 
-    `later` are the lines later turns wrote in this file: a number that one of them counted on from is counted back.
+    `later` gives the lines later turns wrote in this file: a number that one of them counted on from is counted back.
     """
     if current is None:
         return Reversal(None)  # the writer removed the file; there is nothing to take out of it
@@ -96,9 +98,11 @@ _COUNTED = ("value", "row", "item")
 _NO_COUNT = (b"date", b"time")  # days and hours are not counted back digit by digit
 
 
-def _counted_back(current: bytes, write: dict, after: bytes | None, later: Collection[bytes]) -> bytes | None:
+def _counted_back(
+    current: bytes, write: dict, after: bytes | None, later: Callable[[], Collection[bytes]]
+) -> bytes | None:
     """A number that later turns went on counting, without what this write added to it; None where somebody else set it."""
-    if write["op"] not in _COUNTED or not later:
+    if write["op"] not in _COUNTED:
         return None
     old, new, _ = _whole_lines(write, after)
     pair = _one_number(old.splitlines()[:1], new.splitlines()[:1])
@@ -108,7 +112,7 @@ def _counted_back(current: bytes, write: dict, after: bytes | None, later: Colle
     lines = current.splitlines(keepends=True)
     frame = _frame(new.splitlines()[0], at)
     found = [n for n, line in enumerate(lines) if _frame(line.rstrip(b"\r\n"), at) == frame]
-    if len(found) != 1 or lines[found[0]].rstrip(b"\r\n") not in later:
+    if len(found) != 1 or lines[found[0]].rstrip(b"\r\n") not in later():
         return None
     line = lines[found[0]]
     now = list(_NUMBER.finditer(line))[at]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from rolecall.campaign import files, journal, recordlines, records, seeds, story
@@ -265,7 +266,7 @@ def _revert(campaign: Campaign, record: Record, folder: str, write: dict, number
             path = moved  # the chapter bears another name by now
             write = {**write, "path": path, "made": False}
         current = files.read(root, path) if files.exists(root, path) else None
-        later = _lines_later(root, folder, path) if write["op"] in _OVERWRITTEN else ()
+        later = partial(_lines_later, root, folder, path)
         result = taken_back(current, write, records.version(root, folder, write), later)
         if result.data == current:
             return result.clashes
