@@ -76,16 +76,35 @@ PLAY = """
 def test_the_line_stands_where_it_was_thrown_and_a_swipe_keeps_it(campaign, script, rolecall):
     models = [part for role in ("sidecar", "dm", "turn_dm") for part in ("--model", f"{role}=off")]
     models += ["--model", f"narrator={script(PLAY)}"]
-    assert rolecall("-C", campaign, "turn", "I listen.", *models).code == 0
+    ran = rolecall("-C", campaign, "turn", "I listen.", *models)
+    assert ran.code == 0
     assert "\naffinity: 2\n" in (campaign / "characters/old-pasco.md").read_text()
     told = next((campaign / "story").glob("*.md")).read_text()
     found = re.search(
         r"You listen at the door\.\n\n(\*Perception, d20\+3: .* against 12: \w+\*)\n\nSomething breathes", told
     )
-    assert found
+    assert found and found[0] in ran.out  # the player saw it fall in the same place
     models[-1] = f"narrator={script(PLAY)}"
     assert rolecall("-C", campaign, "swipe", *models).code == 0
     assert found[1] in next((campaign / "story").glob("*.md")).read_text()
     assert "\naffinity: 2\n" in (campaign / "characters/old-pasco.md").read_text()
     assert rolecall("-C", campaign, "undo").code == 0
     assert "affinity" not in (campaign / "characters/old-pasco.md").read_text()
+
+
+def test_a_turn_told_again_from_its_saved_answers_throws_and_writes_the_same(campaign, script, rolecall, tmp_path):
+    models = [part for role in ("sidecar", "dm", "turn_dm") for part in ("--model", f"{role}=off")]
+    before = {p.relative_to(campaign): p.read_bytes() for p in campaign.rglob("*.md")}
+    assert rolecall("-C", campaign, "turn", "I listen.", *models, "--model", f"narrator={script(PLAY)}").code == 0
+    after = {p.relative_to(campaign): p.read_bytes() for p in campaign.rglob("*.md")}
+    for path in after:  # as if it had been killed between the last answer and the plan: nothing is written yet
+        if path in before:
+            (campaign / path).write_bytes(before[path])
+        elif ".rolecall" not in path.parts:
+            (campaign / path).unlink()
+    record = campaign / ".rolecall/turns/T0001/record.jsonl"
+    lines = record.read_bytes().splitlines(keepends=True)
+    cut = next(n for n, line in enumerate(lines) if b'"do": "plan"' in line)
+    record.write_bytes(b"".join(lines[:cut]))
+    assert rolecall("-C", campaign, "fold").code in (0, 1)  # any command that writes puts it right first
+    assert {p.relative_to(campaign): p.read_bytes() for p in campaign.rglob("*.md")} == after
