@@ -19,6 +19,7 @@
     │   ├── ModelUnavailable     no answer now: refused connection, 429, 5xx, time-out, blank answer
     │   ├── NoModel              every model of the chain failed, or there is none
     │   └── OverCeiling          the writer's ceiling leaves no money or tokens for this call
+    ├── Enough                   whoever waited for a model was told to wait no longer
     └── TurnError                a turn could not be told; the action is kept as a draft
 
 Each says which file (and line), what was wrong, and what to do next. `str(error)` is one line,
@@ -128,6 +129,10 @@ class NoModel(ModelError):
 
 class OverCeiling(ModelError):
     """The ceiling of `rolecall.yaml` leaves nothing for this call: it was not made."""
+
+
+class Enough(RoleCallError):
+    """The wait for a model was ended by whoever began it: no fault of the model's, and told to nobody."""
 
 
 class TurnError(RoleCallError):

@@ -71,13 +71,15 @@ def retrieve(
     action: str,
     *,
     seconds: float,
+    free: list[Pick] | None = None,
 ) -> tuple[list[Pick], str]:
     """(picks, why not by model) for a turn, in each group from the highest rank to the lowest.
 
     `seconds` bound the whole chain. The reason is empty when a model chose, and when there is none by choice. Nothing is
-    raised for a model's or a helper's fault; what the model-free choice raises (an unreadable campaign) is.
+    raised for a model's or a helper's fault; what the model-free choice raises (an unreadable campaign) is. `free` is that
+    choice, where it has been made already.
     """
-    free = retriever.pick(search, state, action, tuple(told))
+    free = retriever.pick(search, state, action, tuple(told)) if free is None else free
     try:
         chain = typed.helpers_of(chain)
         if chain is None:
@@ -112,11 +114,10 @@ def _request(
     spoken = "\n\n".join(i.text for i in instructions(campaign, LAYER) if i.when == WHEN)
     parts = [
         f"# The campaign\n\n{overview.tree(search, near=near)}",
-        f"# Where the story stands\n\n{_standing(state)}",
+        f"# Where the story stands\n\n{standing(state)}",
     ]
-    turns = list(_turns(search, told))
-    if turns:
-        parts.append("# The last turns\n\n" + "\n\n".join(turns))
+    if shown := list(turns(search, told)):
+        parts.append("# The last turns\n\n" + "\n\n".join(shown))
     turn = max([line.turn for line in _journal(state)] + [one.turn for one in told], default=0) + 1
     parts.append(f"# The action\n\nTurn: {turn_id(turn)}\n\n{action}")
     said = Message("user", (Text("\n\n".join(parts)),))
@@ -124,7 +125,8 @@ def _request(
     return Request(system, (said,), (), MAX_TOKENS, SCHEMA)
 
 
-def _standing(state: Document) -> str:
+def standing(state: Document) -> str:
+    """Where the story stands, as every helper is told: the open part of the Campaign State, its newest journal lines."""
     fields = secrets.open_fields(state.fields)
     rows = [f"{key}: {value}" for key in ("scene", "location", "date") if isinstance(value := fields.get(key), str)]
     for section in secrets.open_sections(state):
@@ -139,7 +141,7 @@ def _journal(state: Document) -> tuple[journal.Line, ...]:
     return journal.lines_of(state) if section and secrets.is_open(section, state.sections) else ()
 
 
-def _turns(search: Search, told: Sequence[Told]) -> Iterator[str]:
+def turns(search: Search, told: Sequence[Told]) -> Iterator[str]:
     """The last turns, each clipped in its middle: how it began and where it ended."""
     for one in told[-TURNS:]:
         entry = search.catalogue.get(one.path)

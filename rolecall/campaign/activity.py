@@ -22,7 +22,7 @@ KEPT = 2000  # operations kept when the file is cut
 LARGEST = 1 << 20  # bytes at which it is cut
 
 TYPES = (
-    "search", "remember", "update", "forget", "summary", "reorganize", "merge_split", "ingest", "continuity", "fold", "degraded",
+    "search", "select", "plan", "remember", "update", "forget", "summary", "reorganize", "merge_split", "ingest", "continuity", "fold", "degraded",
 )  # fmt: skip
 PHASES = ("pre-gen", "during-gen", "post-gen", "summary")
 

@@ -1,9 +1,13 @@
 """What the layers are told: the campaign's own instruction and prose files, the packaged ones where one is missing.
 
 One file holds one instruction under one condition, which its name says and its front matter repeats for the code:
-`layer:` (who is told) and `when:` (always, tools, small-model, opening, past-fold-line, fold, cut, scribe, retrieve, history, afterwork, music,
-ingest-search, ingest-facts, ingest-narrative). A file the
-writer emptied says nothing and keeps the packaged one away.
+`layer:` (who is told) and `when:` (one of `CONDITIONS`). A file the writer emptied says nothing and keeps the packaged one away.
+
+    narrator     always, tools, small-model, opening, past-fold-line, cut, directed (a directive, guidance or hints stand there)
+    turn_dm      always, intended (some intention stands open), full (no more may be added)
+    dm           always, unplanned (no plan yet), still (no beat for a while), old-seed, long-chapter, decide (the last call)
+    sidecar      fold; scribe: scribe; retriever: retrieve; historian: history; ingest: ingest-search, ingest-facts, ingest-narrative;
+                  afterwork: afterwork, music
 """
 
 from __future__ import annotations
@@ -34,6 +38,14 @@ CONDITIONS = (
     "ingest-search",
     "ingest-facts",
     "ingest-narrative",
+    "directed",
+    "intended",
+    "full",
+    "unplanned",
+    "still",
+    "old-seed",
+    "long-chapter",
+    "decide",
 )
 
 
@@ -50,13 +62,14 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True)
 class ProseModule:
-    """A style instruction; `place` is opening, middle or closing."""
+    """A style instruction; `place` is opening, middle or closing, `when` the scenes it is for, in words."""
 
     path: str
     name: str
     place: str
     default: bool
     text: str
+    when: str = ""
 
 
 def template_folder() -> Path:
@@ -86,7 +99,8 @@ def prose_modules(campaign: Campaign) -> tuple[ProseModule, ...]:
         place = document.text("place") or "middle"
         name = kinds.name_of(document.path, document.fields)
         if text:
-            found.append(ProseModule(document.path, name, place, kinds.flag(document.fields, "default"), text))
+            default, when = kinds.flag(document.fields, "default"), document.text("when")
+            found.append(ProseModule(document.path, name, place, default, text, when))
     return tuple(found)
 
 

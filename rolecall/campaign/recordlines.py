@@ -209,6 +209,16 @@ def _afterwork(line: dict) -> bool:
     )
 
 
+def _before(line: dict) -> bool:
+    effects, fragments = line.get("effects"), line.get("fragments")
+    return (
+        isinstance(effects, list)
+        and all(is_effect(one) for one in effects)
+        and isinstance(fragments, list)
+        and all(isinstance(f, list) and [type(part) for part in f] == [str, dict] for f in fragments)
+    )
+
+
 def _plain(_: dict) -> bool:
     return True
 
@@ -216,6 +226,7 @@ def _plain(_: dict) -> bool:
 _KINDS: dict[str, Callable[[dict], bool]] = {
     "begin": _begin,
     "plan": _plan,
+    "before": _before,
     "write": _write,
     "reverted": _reverted,
     "trail": _trail,

@@ -6,9 +6,12 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Protocol
+
+from rolecall.errors import Enough
 
 from .events import Event
 from .faults import late
@@ -111,6 +114,18 @@ class Stop:
 
 
 _END, _ALIVE = object(), object()
+SLICE = 0.25  # seconds of a wait after which it is asked whether to wait on
+_enough: ContextVar[threading.Event | None] = ContextVar("enough", default=None)
+
+
+@contextmanager
+def until(enough: threading.Event) -> Iterator[None]:
+    """Within this, in this thread, the wait for a model ends soon after `enough` is set, with `Enough`."""
+    token = _enough.set(enough)
+    try:
+        yield
+    finally:
+        _enough.reset(token)
 
 
 def timed(spec: str, start: Callable[[Stop], Iterator[Event | None]], limits: Limits) -> Iterator[Event]:
@@ -159,11 +174,17 @@ def timed(spec: str, start: Callable[[Stop], Iterator[Event | None]], limits: Li
 
 
 def _next(events: queue.SimpleQueue[object], deadline: float) -> object | None:
-    """The next item, or None at the deadline. Waits in slices: on Windows a wait cannot be interrupted by Ctrl-C."""
+    """The next item, or None at the deadline; raises `Enough` when the wait is ended from outside.
+
+    Waits in slices: on Windows a wait cannot be interrupted by Ctrl-C.
+    """
+    enough = _enough.get()
     while True:
+        if enough is not None and enough.is_set():
+            raise Enough("the wait was ended")
         left = deadline - time.monotonic()
         try:
-            return events.get(timeout=max(min(left, 0.25), 0.0)) if left > 0 else events.get_nowait()
+            return events.get(timeout=max(min(left, SLICE), 0.0)) if left > 0 else events.get_nowait()
         except queue.Empty:
             if left <= 0:
                 return None

@@ -126,12 +126,12 @@ class Scripted:
             if path not in _scripts:
                 _scripts[path] = Script(path)
             self._script = _scripts[path]
-        # A script that names no other role speaks for the narrator alone: helpers do without it, by choice.
-        # The afterwork call, made beside the sidecar's others, takes only lines that name it: it must not take theirs.
-        lines = self._script.lines
-        helps = not lines or any(line.role not in ("", "narrator") for line in lines)
-        if role == AFTERWORK:
-            helps = any(line.role == role for line in lines)
+        # A script speaks for the helpers it names and for no others: those do without it, by choice.
+        named = {line.role for line in self._script.lines} - {"", "narrator"}
+        if role in ("", "narrator"):
+            helps = bool(named) or not self._script.lines
+        else:
+            helps = role in named or (not self._script.lines and role != AFTERWORK)
         self.profile = Profile(str(spec), free=True, helpers=helps)
 
     def prepare(self) -> None:

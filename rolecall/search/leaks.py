@@ -2,6 +2,9 @@
 
 A sentence is given away when the text repeats six words of it in a row, or when two adjacent sentences hold all its names
 and a third of its content words. What the open part of the campaign says already is no secret any more.
+
+`given_away` looks so at prose, where a false alarm costs more than a near miss. `exposed` is for what leaves the DM: each
+run of words is judged by itself, and short truths count whole.
 """
 
 from __future__ import annotations
@@ -91,9 +94,24 @@ class _Text:
         for mention in self.mentions:
             named[max(0, bisect_right(starts, mention.start) - 1)].add(mention.path)
         bags = [facts.content_words(part.text) for part in self.sentences]
+        self._alone = list(zip(named, bags, strict=True))
         self._named = [a | b for a, b in zip(named, [*named[1:], set()], strict=True)]
         self._bags = [a | b for a, b in zip(bags, [*bags[1:], set()], strict=True)]
         self._words = set().union(*bags)
+
+    def sentence_at(self, position: int) -> Sentence:
+        """The sentence in which a character stands."""
+        starts = [part.start for part in self.sentences]
+        return self.sentences[max(0, bisect_right(starts, position) - 1)]
+
+    def words_at(self, number: int) -> set[str]:
+        """The content words of a sentence and the next."""
+        return self._bags[number]
+
+    @property
+    def pairs(self) -> Iterator[tuple[set[str], set[str]]]:
+        """(paths named, content words) of each sentence with the next."""
+        return zip(self._named, self._bags, strict=True)
 
     def may_hold(self, said: _Said) -> bool:
         """Whether it is worth a closer look, which costs more."""
@@ -105,8 +123,22 @@ class _Text:
     def place(self, secret: _Secret) -> int | None:
         """The sentence that gives a secret away, by number."""
         at = min((self.runs[run] for run in secret.runs if run in self.runs), default=None)
-        if at is not None or not (secret.paths or secret.names) or len(secret.content) < LEAST:
-            return at
+        return self.retold_at(secret) if at is None else at
+
+    def told_at(self, secret: _Secret) -> int | None:
+        """The sentence that tells a secret in other words by itself; failing that, the first of two that do."""
+        if not (secret.paths or secret.names) or len(secret.content) < LEAST:
+            return None
+        needed = max(LEAST, len(secret.content) * SHARE)
+        for at, (named, bag) in enumerate(self._alone):
+            if secret.paths <= named and secret.names <= bag and len(secret.content & bag) >= needed:
+                return at
+        return self.retold_at(secret)
+
+    def retold_at(self, secret: _Secret) -> int | None:
+        """The first of two sentences that tell a secret in other words."""
+        if not (secret.paths or secret.names) or len(secret.content) < LEAST:
+            return None
         needed = max(LEAST, len(secret.content) * SHARE)
         for at, (named, bag) in enumerate(zip(self._named, self._bags, strict=True)):
             if secret.paths <= named and secret.names <= bag and len(secret.content & bag) >= needed:
@@ -176,6 +208,118 @@ def _open(secret: _Secret, search: Search, known: str) -> bool:
     return any(_Text(_nfc(hit.text), search).place(secret) is not None for hit in search.find(secret.text, limit=6))
 
 
+# -- for what leaves the DM ---------------------------------------------------------------------------------------------
+
+SHORTEST = 2  # telling words of a short hidden sentence that counts whole
+
+
+def exposed(text: str, truths: Iterable[str], plans: Iterable[str], search: Search, known: str = "") -> list[Leak]:
+    """What a text exposes of what is hidden; one leak at most for each sentence, in their order.
+
+    Any six words in a row of a hidden text are a leak where no open text has the same six; a hidden sentence of fewer
+    words counts whole. Of `truths` two adjacent sentences that hold all the names and a third of the words are one as
+    well; `plans` are there to be carried out, so they may be told in other words. Names that only a secret entry bears
+    are leaks too.
+    """
+    if not text.strip():
+        return []
+    text = _nfc(text)
+    said, runs = _Text(text, search), _Runs(text)
+    found = {leak.sentence.start: leak for leak in _named(said, search)}
+    told = _Runs(_nfc(known)) if known else None
+    truths = list(dict.fromkeys(truths))
+    for one in dict.fromkeys((*truths, *plans)):
+        for part, spelled in _spelled(one):
+            for run, at in runs.shared(spelled):
+                start = said.sentence_at(at).start
+                if start in found or (told and told.has(run)) or _is_name(run, search) or _told_openly(run, search):
+                    continue
+                found[start] = Leak(said.sentence_at(at), part)
+    for one in truths:
+        if not any(said.may_hold(part) for part in _said(one)):
+            continue
+        for secret in _secrets(one, search):
+            at = said.told_at(secret)
+            if (
+                at is not None
+                and said.sentences[at].start not in found
+                and not _says_openly(secret, said, at, search, known)
+            ):
+                found[said.sentences[at].start] = Leak(said.sentences[at], secret.text)
+    return [found[start] for start in sorted(found)]
+
+
+class _Runs:
+    """A text as its words in a row, whatever stands between them."""
+
+    def __init__(self, text: str) -> None:
+        spelled = list(words(text))
+        self.words = tuple(word.text for word in spelled)
+        self.starts = [word.start for word in spelled]
+        self._by_length: dict[int, dict[tuple[str, ...], int]] = {}
+
+    def has(self, run: tuple[str, ...]) -> bool:
+        """Whether these words stand here in a row."""
+        return run in self._of(len(run))
+
+    def _of(self, length: int) -> dict[tuple[str, ...], int]:
+        if length not in self._by_length:
+            last = len(self.words) - length
+            self._by_length[length] = {self.words[at : at + length]: at for at in range(last, -1, -1)}
+        return self._by_length[length]
+
+    def shared(self, runs: tuple[tuple[str, ...], ...]) -> list[tuple[tuple[str, ...], int]]:
+        """(run, character position) of those runs that stand here too."""
+        return [(run, self.starts[self._of(len(run))[run]]) for run in runs if self.has(run)]
+
+
+@lru_cache(maxsize=4_000)
+def _spelled(hidden: str) -> tuple[tuple[str, tuple[tuple[str, ...], ...]], ...]:
+    """(sentence, its telling runs of words) of a hidden text; of a short sentence the only run is all of it."""
+    found = []
+    for part in sentences(_nfc(hidden)):
+        _, colon, tail = part.text.rpartition(": ")  # `Who did it: Varr did`: what stands behind the question
+        runs = (*_runs_of(part.text), *(_runs_of(tail) if colon else ()))
+        if runs:
+            found.append((part.text, tuple(dict.fromkeys(runs))))
+    return tuple(found)
+
+
+def _runs_of(text: str) -> tuple[tuple[str, ...], ...]:
+    spelled = list(words(text))
+    row = tuple(word.text for word in spelled)
+    length = 2 * RUN if sum(word.unspaced for word in spelled) * 2 > len(spelled) else RUN
+    if len(row) < length:
+        return (row,) if sum(map(_carries, row)) >= SHORTEST else ()
+    every = (row[at : at + length] for at in range(len(row) - length + 1))
+    return tuple(run for run in every if length > RUN or any(map(_carries, run)))
+
+
+def _is_name(run: tuple[str, ...], search: Search) -> bool:
+    """Whether these few words are an open name and nothing beside."""
+    if len(run) >= RUN:
+        return False
+    text = " ".join(run)
+    return any((m.start, m.end) == (0, len(text)) for m in search.mentions(text))
+
+
+def _told_openly(run: tuple[str, ...], search: Search) -> bool:
+    """Whether an open text of the campaign has these words in a row."""
+    return any(_Runs(_nfc(hit.text)).has(run) for hit in search.find(" ".join(run), limit=6))
+
+
+def _says_openly(secret: _Secret, said: _Text, at: int, search: Search, known: str) -> bool:
+    """Whether one open text holds the names, and all the words that these two sentences share with the hidden one."""
+    shared = said.words_at(at) & secret.content
+    for text in (known, *(hit.text for hit in search.find(secret.text, limit=6))):
+        if text and any(
+            secret.paths <= named and secret.names <= bag and shared <= bag
+            for named, bag in _Text(_nfc(text), search).pairs
+        ):
+            return True
+    return False
+
+
 def _named(said: _Text, search: Search) -> Iterator[Leak]:
     """The sentences in which a name stands that only a secret entry bears, as it is written there.
 
@@ -200,19 +344,30 @@ def hidden_near(text: str, search: Search) -> list[str]:
     once for as long as it stays the same. Hand in the prose with the Campaign State, so that who is about counts as named.
     What is given back is for the DM's eyes, and for `given_away`.
     """
+    return [one for texts in hidden_by_file(text, search).values() for one in texts]
+
+
+def hidden_by_file(text: str, search: Search) -> dict[str, tuple[str, ...]]:
+    """The same by the file each stands in; files that hide nothing are not in it."""
     catalogue = search.catalogue
     named = dict.fromkeys(m.path for m in search.mentions(_nfc(text), secrets=True))
     near = dict.fromkeys(other for path in named for other in search.neighbours(path, secrets=True))
     always = (path for path in catalogue if path.startswith(("arcs/", "dm/")))
-    kept, found = _READ.setdefault(search, {}), []
-    for path in dict.fromkeys((*named, *always, *near)):
-        entry = catalogue.get(path)
+    return hidden_of((*named, *always, *near), search)
+
+
+def hidden_of(paths: Iterable[str], search: Search) -> dict[str, tuple[str, ...]]:
+    """What is hidden in these files, by path; files that hide nothing, or are broken, are not in it."""
+    kept, found = _READ.setdefault(search, {}), {}
+    for path in dict.fromkeys(paths):
+        entry = search.catalogue.get(path)
         if entry is None or entry.broken:
             continue
         held = kept.get(path)
         if held is None or held[0] != entry.sha256:
             held = kept[path] = (entry.sha256, _hidden_in(path, search))
-        found += held[1]
+        if held[1]:
+            found[path] = held[1]
     return found
 
 

@@ -134,17 +134,6 @@ def resolution(table: Table) -> Resolution:
     return table.held["resolution"]
 
 
-def settled(table: Table) -> list[Effect]:
-    """The effects of all directives of a turn, ticks included; of a locked entry's they are proposals.
-
-    They are worked out anew from the files as they are after the table's own effects, and are written behind those.
-    """
-    table.held.clear()
-    found = resolution(table)
-    taken = sum(effect.op == "proposal" for effect in table.effects)
-    return [*found.effects, *resolving.proposed(found, table.campaign.root, taken=taken)]
-
-
 def after(table: Table, path: str) -> Document | None:
     """A file as it will be after everything on the table, directives included."""
     return standing(table).document(path)

@@ -21,7 +21,7 @@ from rolecall.campaign.kinds import STATE_FILE
 from rolecall.campaign.records import Record
 from rolecall.models.chain import Chain
 from rolecall.search.searcher import Search
-from rolecall.turn import context, costs, folding, telling
+from rolecall.turn import context, folding, telling
 from rolecall.turn.interrupts import uninterrupted
 from rolecall.turn.phases import AGAIN, Phases
 
@@ -66,8 +66,6 @@ class Afterwards:
             with uninterrupted(), self.guard("record", "closed with the next turn"):
                 if not kept:
                     self.record.note("missed", layer="scribe")
-        with uninterrupted(), self.guard("record", "closed with the next turn"):
-            costs.note(self.record, self.desk.purse)
 
     def _keep(self, effects: list[Effect], failed: list[tuple[str, str, str]]) -> None:
         """Write down what scribe and historian keep."""

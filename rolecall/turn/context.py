@@ -1,14 +1,14 @@
 """The prompt of a turn, assembled from its published sources, the stable part first.
 
 Instructions and prose modules, the world and the player's character, a cache mark; then the Campaign State, recent turns,
-passages before the scene, beside a character and after it, open arcs, style, and the action. Every passage has one owner,
-a reason and a price in tokens.
+passages before the scene, beside a character and after it, open arcs, the directive with guidance and hints, style, and the
+action. Every passage has one owner, a reason and a price in tokens.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rolecall.agents import retriever
 from rolecall.agents.retriever import AFTER, BEFORE, BESIDE
@@ -26,6 +26,7 @@ from rolecall.search.searcher import Search
 from rolecall.tools.toolbox import Table
 from rolecall.turn import smallprompt
 from rolecall.turn.budget import Priced, fit
+from rolecall.turn.direction import Direction
 
 ENTRY = 2400  # characters of an entry as a passage; the narrator can `read` the rest
 ARCS = 8  # open arcs that are shown
@@ -34,6 +35,7 @@ PASSING = {
     "opening",
     "past-fold-line",
 }  # conditions that come and go: told behind the cache mark, which they would break
+STYLES = 800  # tokens of prose modules in the stable part; one that has no room there stands where it is used
 SMALL = 2000  # tokens: a model with a smaller budget is told the story its own way
 
 
@@ -53,6 +55,8 @@ class Sources:
     passages: tuple[Priced, ...]  # priced as entries of a large model
     budget: int
     past_fold_line: bool
+    direction: Direction = field(default_factory=Direction)
+    listed: tuple[ProseModule, ...] = ()  # whose texts stand in the stable part
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +75,20 @@ def gather(
     turn: int,
     action: str,
     picks: list[retriever.Pick] | None = None,
+    direction: Direction | None = None,
+    choosing: bool = False,
 ) -> Sources:
     """Read the sources of a turn. A source that cannot be read is left out, never the turn.
 
-    `picks` are what retrieval chose; without them the model-free chooser is asked.
+    `picks` are what retrieval chose; without them the model-free chooser is asked. `direction` is what the DM's layers
+    decided, if there are any; where a TurnDM is `choosing` among the prose modules, all their texts stand in the stable
+    part of the prompt.
     """
     memory = campaign.settings.memory
     told = story.recent(campaign, memory["recent_turns"])
     if picks is None:
         picks = retriever.pick(search, state, action, told)
-    standing = open_arcs(campaign, search)
+    standing, modules = open_arcs(campaign, search), prose_modules(campaign)
     passages = [*_pinned(campaign, search), *_picked(campaign, picks)]
     return Sources(
         turn=turn,
@@ -88,14 +96,27 @@ def gather(
         state=state,
         told=told,
         instructions=instructions(campaign, "narrator"),
-        prose=prose_modules(campaign),
+        prose=modules,
         arcs=standing,
         summaries={arc.path: tuple(summaries.shown(campaign.document(arc.path))) for arc in standing},
         told_in=summaries.told_in(campaign),
         passages=tuple(passages),
         budget=campaign.settings.context["budget"],
         past_fold_line=journal.length(journal.lines_of(state)) > memory["fold_at"],
+        direction=direction or Direction(),
+        listed=_listed(modules, choosing),
     )
+
+
+def _listed(modules: tuple[ProseModule, ...], choosing: bool) -> tuple[ProseModule, ...]:
+    """The modules whose texts stand in the stable part, where they are cached: the default first, as far as there is room."""
+    wanted = sorted((m for m in modules if m.default or choosing), key=lambda m: not m.default)
+    found, room = [], STYLES
+    for module in wanted:
+        if (price := tokens.estimate(module.text)) <= room:
+            found.append(module)
+            room -= price
+    return tuple(found)
 
 
 def _pinned(campaign: Campaign, search: Search) -> list[Priced]:
@@ -170,7 +191,7 @@ def assemble(
     offers = offers if profile.tools else ()
     spoken = [i for i in sources.instructions if i.when in _conditions(sources, tools=profile.tools)]
     system = "\n\n".join(i.text for i in spoken if i.when not in PASSING)
-    style = [m for m in sources.prose if m.default]
+    style = list(sources.direction.style(sources.prose))
     state = views.text(sources.state)
     passages = [*_recent(sources), *_arc_lines(sources), *sources.passages]
     passages = summaries.without_doubles(passages, sources.told_in, tokens.estimate)
@@ -189,9 +210,15 @@ def _small(sources: Sources, budget: int) -> Prompt:
     spoken = [i for i in sources.instructions if i.when == "small-model"]
     instruction = "\n\n".join(i.text for i in spoken)
     request, passages = smallprompt.assemble(
-        instruction, sources.state, sources.told, list(sources.passages), sources.action, budget
+        instruction,
+        sources.state,
+        sources.told,
+        list(sources.passages),
+        sources.action,
+        budget,
+        sources.direction.small,
     )
-    rows = _fixed(spoken, [], sources, views.text(sources.state))
+    rows = _fixed(spoken, [], sources, views.text(sources.state), small=True)
     return Prompt(request, (*rows, *passages), _price(request))
 
 
@@ -207,7 +234,7 @@ def _conditions(sources: Sources, *, tools: bool) -> set[str]:
         told_when.add("opening")
     if sources.past_fold_line:
         told_when.add("past-fold-line")
-    return told_when
+    return told_when  # not `directed`: that stands with the directive, so that the beginning stays the same
 
 
 def _recent(sources: Sources) -> list[Priced]:
@@ -241,12 +268,13 @@ def _arc_lines(sources: Sources) -> list[Priced]:
     return found
 
 
+DIRECTION = "Where this turn should go"
 _TITLES = (("recent turns", "The story so far"), (BEFORE, "Before the scene"), (BESIDE, "Beside the characters"))
 
 
 def _request(
     system: str,
-    style: list[ProseModule],
+    style: list[tuple[str, ProseModule]],
     sources: Sources,
     passages: list[Priced],
     state: str,
@@ -254,13 +282,24 @@ def _request(
 ) -> Request:
     kept = [p for p in passages if p.kept]
     world = "\n\n".join(p.text for p in kept if p.position == "world")
-    stable = "\n\n".join(part for part in (system, f"# The world\n\n{world}" if world else "") if part)
+    styles = "\n\n".join(f"## {m.name}\n\n{m.text}" for m in sources.listed)
+    stable = "\n\n".join(
+        part
+        for part in (
+            system,
+            f"# Styles\n\n{styles}" if styles else "",
+            f"# The world\n\n{world}" if world else "",
+        )
+        if part
+    )
     parts = [f"# The Campaign State\n\n{state}"]
     for position, title in (*_TITLES, (AFTER, "After the scene"), ("open arcs", "Open arcs")):
         texts = [p.text for p in kept if p.position == position]
         if texts:
             parts.append(f"# {title}\n\n" + ("\n" if position == "open arcs" else "\n\n").join(texts))
-    parts += [f"# Style, {module.place}\n\n{module.text}" for module in style]
+    if direction := _direction(sources):
+        parts.append(f"# {DIRECTION}\n\n{direction}")
+    parts += [f"# Style, {place}\n\n{_styled(sources, module)}" for place, module in style]
     if passing := [i.text for i in sources.instructions if i.when in PASSING & _conditions(sources, tools=False)]:
         parts.append("# For this turn\n\n" + "\n\n".join(passing))
     parts.append(f"# The action\n\nTurn: {turn_id(sources.turn)}\n\n{sources.action}")
@@ -268,13 +307,56 @@ def _request(
     return Request((Text(stable, cache=True),), (said,), offers, MAX_TOKENS)
 
 
-def _fixed(spoken: list[Instruction], style: list[ProseModule], sources: Sources, state: str) -> list[Priced]:
+def _styled(sources: Sources, module: ProseModule) -> str:
+    return f"{module.name}, as told under Styles." if module in sources.listed else module.text
+
+
+def _direction(sources: Sources) -> str:
+    """What the DM's layers say, with the instruction on how to take it; empty where they say nothing."""
+    if not sources.direction.text:
+        return ""
+    how = "\n\n".join(i.text for i in sources.instructions if i.when == "directed")
+    return f"{how}\n\n{sources.direction.text}".strip()
+
+
+def _directed(direction: Direction, *, small: bool) -> list[Priced]:
+    """The rows of what the DM's layers say: who says it, and what it costs."""
+    if small:
+        parts = [("dm", "what the DM wants told", direction.small)]
+    else:
+        parts = [
+            ("dm", "what the DM wants told", direction.directive),
+            ("rolecall", "what is due, and what has run out", "\n".join(direction.told)),
+            ("turn_dm", "guidance for the scene", "\n".join(direction.guidance)),
+            ("turn_dm", "hints for the scene", "\n".join(direction.hints)),
+        ]
+    return [
+        Priced("", 0, owner, reason, "directive", text, tokens.estimate(text)) for owner, reason, text in parts if text
+    ]
+
+
+def _fixed(
+    spoken: list[Instruction],
+    style: list[tuple[str, ProseModule]],
+    sources: Sources,
+    state: str,
+    *,
+    small: bool = False,
+) -> list[Priced]:
     """What is never lost, for the price list."""
     rows = [
         Priced(i.path, 1, "instruction", f"told when: {i.when}", "instructions", i.text, tokens.estimate(i.text))
         for i in spoken
     ]
-    rows += [Priced(m.path, 1, "style", "the default style", m.place, m.text, tokens.estimate(m.text)) for m in style]
+    chosen = {place for place, _ in sources.direction.styles}
+    rows += [
+        Priced(m.path, 1, "style", "a style to choose from", "styles", m.text, tokens.estimate(m.text))
+        for m in (() if small else sources.listed)
+    ]
+    for place, m in style:
+        why, text = "chosen by the TurnDM" if place in chosen else "the default style", _styled(sources, m)
+        rows.append(Priced(m.path, 1, "style", why, place, text, tokens.estimate(text)))
+    rows += _directed(sources.direction, small=small)
     rows.append(Priced(sources.state.path, 1, "state", "always", "campaign state", state, tokens.estimate(state)))
     rows.append(Priced("", 0, "action", "the player's", "action", sources.action, tokens.estimate(sources.action)))
     return rows

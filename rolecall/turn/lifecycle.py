@@ -17,6 +17,7 @@ from rolecall.agents.afterwork import SUGGESTED, Afterwork
 from rolecall.agents.calls import Desk
 from rolecall.agents.narrator import Narration
 from rolecall.agents.purse import Purse
+from rolecall.agents.typed import helpers_of
 from rolecall.campaign import chronicles, journal, records, seeds, story
 from rolecall.campaign.activity import Feed
 from rolecall.campaign.documents import Document
@@ -32,8 +33,9 @@ from rolecall.models.provider import Profile
 from rolecall.search.searcher import Search
 from rolecall.tools import families
 from rolecall.tools.toolbox import NARRATOR, Table
-from rolecall.turn import context, costs, folding, telling
+from rolecall.turn import context, costs, folding, immersion, telling
 from rolecall.turn.afterwards import Afterwards
+from rolecall.turn.before import Before, Layers, finish
 from rolecall.turn.interrupts import uninterrupted
 from rolecall.turn.phases import Phases
 from rolecall.turn.result import Degraded, Result
@@ -90,43 +92,79 @@ class Turn:
         table = Table(self.campaign, self.search, turn, state, seed=seeds.of(self.campaign.root, record.folder))
         phases = Phases(self.campaign, self.search, self.chains["sidecar"], desk, turn)
         self.chains["narrator"].warm()  # its SDK or weights are read in while the helpers' models are waited for
+        before = Before()
         try:
-            if why := phases.retrieve(state, action):
-                self._degrade("retrieval", why, "names, search and ties choose")
-            sources = context.gather(self.campaign, self.search, state, turn, action, phases.picks)
+            before = Layers(phases, self.chains, state, action, table.seed).run()
+            for layer, why, instead in before.failed:
+                self._degrade(layer, why, instead)
+            before.note(record)
+            before.lay(table)
+            sources = context.gather(
+                self.campaign,
+                self.search,
+                state,
+                turn,
+                action,
+                before.picks,
+                before.direction,
+                choosing=helpers_of(self.chains["turn_dm"]) is not None,
+            )
             self.clock["before"] = time.perf_counter()
             narration = self._narrate(sources, desk, table, phases)
         except BaseException as error:
+            before.stop()
             self._take_back(record, turn, action, error)
             raise
         self.clock["told"] = time.perf_counter()
         self._say_skipped(desk)
         if self.campaign.settings.continuity != "repair":  # before the story tells it: then a slip would count as told
             phases.report(phases.check(narration.prose, telling.state_after(table), action))
-        with uninterrupted():
-            effects = self._write(record, table, action, narration)
-        phases.searched(table)
-        self._told = (action, narration, effects, record, desk, phases)
+        try:
+            with uninterrupted():
+                effects = self._write(record, phases, table, action, narration)
+            phases.searched(table)
+        except BaseException:
+            before.stop()
+            raise
+        self._told = (action, narration, effects, record, desk, phases, before)
 
     def finish(self) -> Result:
         """The afterwork of a told turn, and its record closed. May run in another thread than `begin`."""
-        action, narration, effects, record, desk, phases = self._told
-        before = len(desk.skipped)
+        action, narration, effects, record, desk, phases, before = self._told
+        skipped = len(desk.skipped)
         after = Afterwards(
             self.campaign, self.search, self.chains["sidecar"], desk, record, phases, self._degrade, self._after_told
         )
-        after.run(action, narration.prose, effects)
-        self._say_skipped(desk, before)
+        try:
+            after.run(action, narration.prose, effects)
+            self._late(before, phases)
+        finally:
+            before.stop()  # no thread outlives the lock
+        with uninterrupted(), self._after_told("record", "closed with the next turn"):
+            costs.note(record, desk.purse)
+        self._say_skipped(desk, skipped)
         self._say_costs(desk.purse)
         with uninterrupted(), self._after_told("record", "closed with the next turn"):
             record.note("closed")
         return self._result(narration, effects, record, desk, phases, after.left)
 
-    def _write(self, record: Record, table: Table, action: str, narration: Narration) -> list[Effect]:
+    def _late(self, before: Before, phases: Phases) -> None:
+        """Wait for a DM that was late; Ctrl-C stops that too."""
+        try:
+            with self._after_told("dm", "no directive for the next turn"):
+                if why := finish(before, phases):
+                    self._degrade("dm", why, "no directive for the next turn")
+        except KeyboardInterrupt:
+            self._degrade("dm", "stopped by the player", "no directive for the next turn")
+
+    def _write(self, record: Record, phases: Phases, table: Table, action: str, narration: Narration) -> list[Effect]:
         """Write the turn down. Where the disk refuses, everything that was said is in the record, which stays open."""
         try:
-            effects = telling.plan(self.campaign, self.search, table, action, narration)
+            immersed = immersion.of(table, record)
+            phases.refused(immersed.refused)
+            effects = telling.plan(self.campaign, self.search, table, action, narration, immersed)
             telling.save_plan(record, effects, narration, context.rows_of(self.prompt, table))
+            immersion.note(record, immersed)
             for fault in telling.apply(self.campaign, record, effects):
                 self._degrade("writes", fault, "left out")
         except RoleCallError as error:
@@ -266,7 +304,7 @@ class Turn:
             mentioned=left.mentioned,
             scene_changed=left.scene_changed,
             music=left.music,
-            writes=tuple(record.written),
+            writes=tuple((path, op) for path, op in record.written if not path.startswith("dm/")),
             degraded=tuple(self.degraded),
             usage=dict(desk.usage),
             totals={scope: costs.total(costs.rows_of(desk.purse, scope), prices) for scope in ("turn", "session")},

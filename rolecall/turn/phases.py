@@ -6,6 +6,7 @@ No phase can fail a turn. What failed is returned in words and said as degraded;
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,7 @@ from rolecall.campaign.activity import Feed
 from rolecall.campaign.documents import Document
 from rolecall.campaign.effects import Effect
 from rolecall.campaign.folder import Campaign
+from rolecall.campaign.game.directives import Refused
 from rolecall.campaign.journal import turn_id
 from rolecall.campaign.story import Told
 from rolecall.errors import RoleCallError
@@ -51,23 +53,34 @@ class Phases:
     def __post_init__(self) -> None:
         self.feed = Feed(self.campaign.root)
 
-    def retrieve(self, state: Document, action: str) -> str:
-        """Phase 1: choose what the narrator is shown. Why not by a model, if one was to do it and failed."""
+    def plainly(self, state: Document, action: str, told: tuple[Told, ...]) -> list[Pick]:
+        """What names, search and ties choose for the action, without a model."""
+        try:
+            return retriever.pick(self.search, state, action, told)
+        except RoleCallError:
+            raise
+        except Exception:  # a fault of ours: the scene is told without
+            return []
+
+    def retrieve(self, state: Document, action: str, told: tuple[Told, ...], free: list[Pick], seconds: float) -> str:
+        """Phase 1: choose what the narrator is shown, within so many seconds; `free` is chosen without a model.
+
+        Why not by a model, if one was to do it and failed.
+        """
         begun = time.monotonic()
-        told = story.recent(self.campaign, self.campaign.settings.memory["recent_turns"])
-        seconds = min(BEFORE, self.campaign.settings.timeouts["sidecar"])
+        seconds = min(seconds, self.campaign.settings.timeouts["sidecar"])
         try:
             self.picks, why = tunnelvision.retrieve(
-                self.sidecar, self.desk, self.campaign, self.search, state, told, action, seconds=seconds
+                self.sidecar, self.desk, self.campaign, self.search, state, told, action, seconds=seconds, free=free
             )
         except RoleCallError:
             raise
         except Exception as error:  # a fault of ours in a helper: names and search alone still make a scene
             why = f"{type(error).__name__}: {error}"
-            self.picks = _plainly(self.search, state, action, told)
+            self.picks = list(free)
         paths = list(dict.fromkeys(pick.path for pick in self.picks))
         reason = f"{len(paths)} entries and passages for the action" + (f" ({why})" if why else "")
-        self._note("search", "pre-gen", "retriever", reason, paths, begun)
+        self.note("search", "pre-gen", "retriever", reason, paths, begun)
         return why
 
     def prepare(self) -> None:
@@ -82,7 +95,7 @@ class Phases:
         for seen in table.seen:
             by_reason.setdefault(seen.reason, []).append(seen.path)
         for reason, paths in by_reason.items():
-            self._note("search", "during-gen", "narrator", reason, list(dict.fromkeys(paths)))
+            self.note("search", "during-gen", "narrator", reason, list(dict.fromkeys(paths)))
 
     def check(self, prose: str, state: Document, action: str) -> list[Finding]:
         """The continuity check: what is at odds with the campaign. Nothing is found where it cannot be made."""
@@ -90,7 +103,7 @@ class Phases:
             hidden = leaks.hidden_near(f"{prose}\n{state.data.decode('utf-8', 'replace')}", self.search)
             return continuity.findings(prose, state, self.search, self.campaign, action, hidden)
         except Exception as error:  # a check never costs a turn
-            self._note(
+            self.note(
                 "continuity", "post-gen", "", f"the check could not be made ({type(error).__name__}: {error})", []
             )
             return []
@@ -100,7 +113,13 @@ class Phases:
         for one in found:
             paths = [one.path] if one.path else []
             said = f"{one.text} — “{one.sentence}”" if not one.secret else one.text
-            self._note("continuity", "post-gen", "", said, paths, secret=one.secret)
+            self.note("continuity", "post-gen", "", said, paths, secret=one.secret)
+
+    def refused(self, left_out: Sequence[Refused]) -> None:
+        """What the game's rules left out of the layers' directives goes to the feed."""
+        for one in left_out:
+            layer = one.layer or "narrator"
+            self.note("plan", "during-gen", layer, f"left out: {one}", [], secret=one.secret)
 
     def remember(
         self, action: str, prose: str, line: str, pool: Executor
@@ -119,7 +138,7 @@ class Phases:
         ):
             for effect in made:
                 reason = effect.reason or effect.op
-                self._note(names.get(effect.op, "update"), phase, layer, reason, [effect.path], begun)
+                self.note(names.get(effect.op, "update"), phase, layer, reason, [effect.path], begun)
         return [*effects, *summed], degraded
 
     def _scribe(self, action: str, prose: str, line: str) -> tuple[list[Effect], str]:
@@ -156,11 +175,11 @@ class Phases:
 
     def note_fold(self, path: str, covers: str, by_hand: str, begun: float) -> None:
         """A fold, for the feed."""
-        self._note(
+        self.note(
             "fold", "post-gen", "sidecar", f"{covers} closed" + (f"; {by_hand}" if by_hand else ""), [path], begun
         )
 
-    def _note(
+    def note(
         self,
         type: str,
         phase: str,
@@ -171,6 +190,7 @@ class Phases:
         *,
         secret: bool = False,
     ) -> None:
+        """Add an operation to the feed, with the tokens its layer has used so far."""
         used = self.desk.usage.get(layer)
         self.feed.note(
             type,
@@ -205,12 +225,3 @@ def _numbered_after(first: list[Effect], then: list[Effect]) -> list[Effect]:
         return then
     numbers = count(max(taken) + 1)
     return [replace(e, path=f"{proposals.FOLDER}/{next(numbers):04d}.json") if e.op == "proposal" else e for e in then]
-
-
-def _plainly(search: Search, state: Document, action: str, told: tuple[Told, ...]) -> list[Pick]:
-    try:
-        return retriever.pick(search, state, action, told)
-    except RoleCallError:
-        raise
-    except Exception:
-        return []

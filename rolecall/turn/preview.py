@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
-from rolecall.agents import tunnelvision
+from rolecall.agents import dm_stream, retriever, tunnelvision, turn_dm
 from rolecall.agents.typed import helpers_of
 from rolecall.campaign import records, story
 from rolecall.campaign.calllog import Call
 from rolecall.campaign.documents import Document
 from rolecall.campaign.folder import Campaign
+from rolecall.campaign.instructions import prose_modules
 from rolecall.campaign.journal import turn_id
 from rolecall.campaign.kinds import STATE_FILE
 from rolecall.errors import ModelError, RoleCallError, TurnError
@@ -44,7 +45,7 @@ def of(game: Game, campaign: Campaign, search: Search, action: str, *, with_secr
     turn = next_turn(campaign, state)
     prices, chains = costs.prices_of_settings(campaign.settings), _chains(game, campaign)
     layers = [_narrator(campaign, search, state, turn, action, chains, prices)]
-    layers += _before(campaign, search, state, action, chains, prices)
+    layers += _before(campaign, search, state, turn, action, chains, prices, with_secrets)
     return {"turn": turn_id(turn), "layers": layers, **_sum(layers, prices)}
 
 
@@ -56,9 +57,16 @@ def _chains(game: Game, campaign: Campaign) -> dict[str, Chain | None]:
 
 
 def _before(
-    campaign: Campaign, search: Search, state: Document, action: str, chains: dict[str, Chain | None], prices: Prices
+    campaign: Campaign,
+    search: Search,
+    state: Document,
+    turn: int,
+    action: str,
+    chains: dict[str, Chain | None],
+    prices: Prices,
+    with_secrets: bool,
 ) -> Iterator[dict]:
-    """The helpers that are asked before the narrator speaks, as far as a model would be asked."""
+    """The layers that are asked before the narrator speaks, as far as a model would be asked."""
     told = story.recent(campaign, campaign.settings.memory["recent_turns"])
     yield from _asked(
         "retriever",
@@ -66,6 +74,14 @@ def _before(
         prices,
         lambda: tunnelvision.request_for(campaign, search, state, told, action),
     )
+    if not with_secrets:
+        return
+    pool = tuple(retriever.pick(search, state, action, told))
+    choice = turn_dm.Question(campaign, search, state, told, turn, action, pool)
+    modules = prose_modules(campaign)
+    yield from _asked("turn_dm", chains.get("turn_dm"), prices, lambda: turn_dm.request_for(choice, modules))
+    plan = dm_stream.Question(campaign, search, state, told, turn, action)
+    yield from _asked("dm", chains.get("dm"), prices, lambda: dm_stream.first_request(plan))
 
 
 def _asked(role: str, chain: Chain | None, prices: Prices, make: Callable[[], Request]) -> Iterator[dict]:
@@ -89,7 +105,8 @@ def _narrator(
     chain = chains.get("narrator")
     profile = (chain.profile() if chain else None) or Profile("none")
     correct = chain.models.correction.budget if chain else lambda _, budget: budget
-    sources = context.gather(campaign, search, state, turn, action)
+    choosing = helpers_of(chains.get("turn_dm")) is not None
+    sources = context.gather(campaign, search, state, turn, action, choosing=choosing)
     offers = families.toolbox(NARRATOR, Table(campaign, search, turn, state)).offers()
     prompt = context.assemble(sources, profile, offers, correct)
     return _layer("narrator", profile.spec, prompt.request, prices, passages=context.rows_of(prompt))

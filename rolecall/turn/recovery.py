@@ -19,7 +19,7 @@ from rolecall.exchange import importing
 from rolecall.search.searcher import Search
 from rolecall.tools import families
 from rolecall.tools.toolbox import NARRATOR, Table
-from rolecall.turn import courses, folding, ingested, rollback, soundness, telling
+from rolecall.turn import before, courses, folding, immersion, ingested, rollback, soundness, telling
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +151,12 @@ def _effects_from_answers(
     search.refresh()
     state, seed = campaign.document(STATE_FILE), seeds.of(campaign.root, record.folder)
     table = Table(campaign, search, turn, state, seed=seed)
+    before.lay_again(record, table)
     narration = narrator.retell([saved_events(call) for call in saved], families.toolbox(NARRATOR, table))
     if narration is None:
         return None
-    effects = telling.plan(campaign, search, table, action, narration)
+    immersed = immersion.of(table, record)
+    effects = telling.plan(campaign, search, table, action, narration, immersed)
     telling.save_plan(record, effects, narration)
+    immersion.note(record, immersed)
     return effects

@@ -27,15 +27,24 @@ _HEADING = re.compile(r"^#+ (.*?) \(\w+\)$")
 
 
 def assemble(
-    instruction: str, state: Document, told: tuple, passages: list[Priced], action: str, budget: int
+    instruction: str,
+    state: Document,
+    told: tuple,
+    passages: list[Priced],
+    action: str,
+    budget: int,
+    directive: str = "",
 ) -> tuple[Request, list[Priced]]:
-    """The request within `budget` tokens, and the passages with their verdicts and true prices."""
+    """The request within `budget` tokens, and the passages with their verdicts and true prices.
+
+    `directive` is told where there is room for it: after the newest turn, before anything older.
+    """
     cast = [replace(p, text=line, tokens=tokens.estimate(line)) for p in passages if (line := _cast_line(p.text))]
     lines = sorted((p for p in cast if p.owner in ("pinned", "active")), key=_importance)[:CAST]
     shown = list(told[-TURNS:])
     earlier = EARLIER
     while True:
-        request = _request(instruction, state, lines, shown, action, earlier)
+        request = _request(instruction, state, lines, shown, action, earlier, directive)
         if tokens.estimate_request(request) <= budget * ROOM:
             break
         if len(shown) > 1:
@@ -44,6 +53,8 @@ def assemble(
             lines = lines[:-1]
         elif earlier > 0:
             earlier -= 100
+        elif directive:
+            directive = ""
         elif shown:
             shown = []
         else:
@@ -57,10 +68,17 @@ def _importance(passage: Priced) -> tuple[bool, bool, int]:
     return passage.owner != "pinned", passage.position != "beside a character", passage.rank
 
 
-def _request(instruction: str, state: Document, lines: list[Priced], shown: list, action: str, earlier: int) -> Request:
-    system = "\n\n".join(
-        part for part in (instruction, "\n".join(p.text for p in lines), _state(state, earlier)) if part
-    )
+def _request(
+    instruction: str,
+    state: Document,
+    lines: list[Priced],
+    shown: list,
+    action: str,
+    earlier: int,
+    directive: str,
+) -> Request:
+    cast, next_ = "\n".join(p.text for p in lines), f"What comes next: {directive}" if directive else ""
+    system = "\n\n".join(part for part in (instruction, cast, _state(state, earlier), next_) if part)
     messages = [Message("user", (Text("Begin the story."),)), Message("assistant", (Text(_opening(state)),))]
     if shown:
         messages = []

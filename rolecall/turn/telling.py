@@ -20,6 +20,7 @@ from rolecall.errors import DocumentError, StorageError
 from rolecall.search.searcher import Search
 from rolecall.tools import directing
 from rolecall.tools.toolbox import Table
+from rolecall.turn.immersion import Immersion
 
 _FIRST = ("section", "journal")
 REASONS = {  # why the narrator wrote what it wrote
@@ -31,14 +32,25 @@ REASONS = {  # why the narrator wrote what it wrote
     "kept": "a promise was kept",
     "field": "the scene changed",
     "proposal": "for the writer to decide",
+    **dict.fromkeys(("value", "item", "row", "gone", "remark", "made"), "the game's state after the scene"),
 }
 _PASSES = 3  # times the effects of a file are written while an editor keeps saving over them
 AFTERWARDS = "afterwards"  # the plan of what the helpers keep once the turn is told
 CUT_MARK = "<!-- cut short: {why} -->"
 
 
-def plan(campaign: Campaign, search: Search, table: Table, action: str, narration: Narration) -> list[Effect]:
-    """The effects of a narrated turn: story section, journal line, then what the tools put on the table. Pure reading."""
+def plan(
+    campaign: Campaign,
+    search: Search,
+    table: Table,
+    action: str,
+    narration: Narration,
+    immersed: Immersion,
+) -> list[Effect]:
+    """The effects of a narrated turn: story section, journal line, what the tools put on the table, the game's state.
+
+    Pure reading.
+    """
     state = table.state
     path, new_title = story.place(campaign, table.turn, story.title_from(campaign, state))
     prose = narration.prose
@@ -46,12 +58,14 @@ def plan(campaign: Campaign, search: Search, table: Table, action: str, narratio
         prose += "\n\n" + CUT_MARK.format(why=" ".join(narration.cut.replace("--", "-").split())[:200])
     line = narration.journal or narrator.line_from(narration.scene, known_names(search))
     told = Effect("section", path, table.turn, prose, key=action, title=new_title)
-    effects = [told, Effect("journal", STATE_FILE, table.turn, line), *table.effects, *directing.settled(table)]
+    effects = [told, Effect("journal", STATE_FILE, table.turn, line), *table.effects, *immersed.effects]
     return [_explained(effect, narration.spec) for effect in effects]
 
 
 def _explained(effect: Effect, model: str) -> Effect:
-    """The effect with where it comes from: what the narrator told and did while it told."""
+    """The effect with where it comes from: what the narrator told and did while it told, unless it says so itself."""
+    if effect.phase:
+        return effect
     why = {"phase": "during-gen", "model": model, "reason": effect.reason or REASONS.get(effect.op, effect.op)}
     if effect.op == "proposal":
         effect = proposals.rewritten(effect, lambda inner: _explained(inner, model))

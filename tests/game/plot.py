@@ -234,8 +234,10 @@ def layer_of(body: dict[str, Any]) -> str:
     """Which layer a request is from: by its tools, by the answer's schema, or by its having spoken before."""
     offered, schema = storyteller.tools_of(body), storyteller.schema_of(body)
     if schema is not None:
-        known = {"active": "retriever", "suggestions": "afterwork", "summaries": "historian"}
+        known = {"active": "retriever", "guidance": "turn_dm", "suggestions": "afterwork", "summaries": "historian"}
         return next(layer for key, layer in known.items() if key in schema["properties"])
+    if "direct" in offered:
+        return "dm"
     if offered:
         return "narrator" if "append_journal" in offered else "scribe"
     return "repair" if any(m["role"] == "assistant" for m in body["messages"]) else "chronicler"
@@ -257,7 +259,7 @@ def line(turn: int) -> str:
 
 @dataclass
 class Cast:
-    """The model of all four phases. `answers` replaces one layer's answer; `retold` is what a swipe tells instead."""
+    """The model of every layer. `answers` replaces one layer's answer; `retold` is what a swipe tells instead."""
 
     answers: dict[str, Callable[[dict[str, Any]], Reply]] = field(default_factory=dict)
     retold: dict[int, Fact] = field(default_factory=dict)
@@ -285,6 +287,12 @@ class Cast:
         names = [name for name in ("Dorrit Vane", "The Lamp House", "Sera", "Widow Quill") if name in tree]
         picks = {"active": names[:2], "anticipatory": names[2:], "enrichment": ["rules/"], "wild": ["Low Skerrow"]}
         return Reply(text=json.dumps({**picks, "queries": ["nine lanterns"]}))
+
+    def turn_dm(self, body: dict[str, Any]) -> Reply:
+        return storyteller.reply(body)
+
+    def dm(self, body: dict[str, Any]) -> Reply:
+        return storyteller.reply(body)
 
     def scribe(self, body: dict[str, Any]) -> Reply:
         if any(message["role"] == "assistant" for message in body["messages"]):

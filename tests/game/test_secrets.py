@@ -53,7 +53,7 @@ def test_no_secret_is_in_any_request_of_the_narrator_layer(rolecall, campaign, l
     ]
     for action in actions * 2:  # every fifth turn of the storyteller searches
         assert rolecall("-C", campaign, "turn", action).code == 0
-    sent = json.dumps(loopback.bodies, ensure_ascii=False)
+    sent = json.dumps([b for b in loopback.bodies if plot.layer_of(b) != "dm"], ensure_ascii=False)
     assert "She sells quills" in sent
     assert leaks(sent) == []
 
@@ -125,6 +125,8 @@ def curious(body: dict) -> Reply:
     """A model that asks for, names and notes what is hidden wherever it can, and lets it slip in its prose."""
     layer, (turn, rounds) = plot.layer_of(body), storyteller.place(body)
     hidden = ["The Hidden Quill", "lore/hidden.md", "dm/seeds.md", "dm/", "Broken Quill", "Who rang the drowned bell"]
+    if layer in ("dm", "turn_dm"):
+        return storyteller.reply(body)
     if layer == "retriever":
         return Reply(text=json.dumps({
             "active": ["Nan Quill", *hidden], "anticipatory": hidden, "enrichment": ["lore/", "dm/"], "wild": hidden,
@@ -186,7 +188,7 @@ def test_no_request_of_any_phase_carries_a_secret_and_no_view_of_their_work_show
         by_layer.setdefault(plot.layer_of(body), []).append(json.dumps(body, ensure_ascii=False))
     assert set(by_layer) >= {"retriever", "narrator", "scribe", "historian", "repair"}
     for layer, bodies in by_layer.items():
-        assert leaks("".join(bodies)) == [], layer
+        assert leaks("".join(bodies)) == [] or layer == "dm", layer
         assert "quill" in "".join(bodies)
     for command in (
         ("activity", "--limit", "200"), ("activity", "--limit", "200", "--json"), ("snapshot",), ("proposals",), ("status",),

@@ -2,8 +2,8 @@
 
 The turn is read from the request's last `Turn: T0042` line. A narrator (a request that offers `append_journal`) gets about
 900 characters of prose and one journal line in the first round, with a `search` before it every fifth turn; after the
-journal call it has nothing more to say, as real models often have not. A request for JSON gets the smallest object of
-its schema. Anything else gets a paragraph.
+journal call it has nothing more to say, as real models often have not. A DM (a request that offers `direct`) directs one
+plain sentence. A request for JSON gets the smallest object of its schema. Anything else gets a paragraph.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ def reply(body: dict[str, Any]) -> Reply:
     schema = schema_of(body)
     if schema is not None:
         return Reply(text=json.dumps(smallest(schema)))
+    if "direct" in offered:
+        return Reply(tools=(("direct", {"narrator": directive(turn)}),))
     if "append_journal" not in offered:
         return Reply(text="Nothing to note." if offered else prose(turn))
     searches = turn % 5 == 0 and "search" in offered
@@ -76,6 +78,12 @@ def line(turn: int) -> str:
     """The journal line of this turn; no two are alike."""
     dice = random.Random(f"line {turn}")
     return f"{_cap(dice.choice(WHO))} {dice.choice(DID)} {dice.choice(WHAT)}, the {ordinal(turn)}, at {dice.choice(WHERE)}."
+
+
+def directive(turn: int) -> str:
+    """What the DM wants told in this turn."""
+    dice = random.Random(f"directive {turn}")
+    return f"{_cap(dice.choice(WHO))} is seen at {dice.choice(WHERE)}, {turn} steps from the door."
 
 
 def ordinal(number: int) -> str:

@@ -24,7 +24,7 @@ SETTINGS = """\
 format: 1
 name: The Awkward Bytes   # the writer's comment
 language: en
-models: {default: "scripted:never-read.yaml"}
+models: {default: "scripted:never-read.yaml", turn_dm: off, dm: off}
 memory: {fold_at: %d, keep_lines: 2}
 """
 STATE = """\
