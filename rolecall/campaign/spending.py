@@ -1,7 +1,7 @@
 """What models were paid for in a campaign, read from its records: every attempt counts, also what was taken back later.
 
-A record's `usage` line says it per layer and model. A record without one (an older one, or one that a kill cut short) is
-read call by call.
+A turn's record says it per layer and model in its `usage` line. A record without one (that of a fold or an ingest, an older
+one, or one that a kill cut short) is read call by call.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def usage_lines(root: Path, folder: str) -> list[dict]:
 
 
 def _folders(root: Path) -> Iterator[str]:
-    """Every record there is, whatever became of its turn, and the folds."""
-    for place in (archive.TURNS, archive.FOLDS):
+    """Every record there is, whatever became of its turn, and the folds and edits."""
+    for place in (archive.TURNS, archive.FOLDS, archive.EDITS):
         if (root / place).is_dir():
             yield from (f"{place}/{name}" for name in sorted(p.name for p in (root / place).iterdir() if p.is_dir()))
 

@@ -13,6 +13,7 @@ from rolecall.campaign.settings import Settings
 from rolecall.models.prices import Prices, prices_of
 from rolecall.models.usage import Usage
 
+FOLD = "sidecar"  # the layer that retells
 Row = tuple[str, str, Usage]  # layer, model, what it used
 
 
@@ -36,7 +37,10 @@ def prices_of_settings(settings: Settings) -> Prices:
 
 
 def note(record: Record, purse: Purse) -> None:
-    """Keep in a turn's record what it used, per layer and model, and which layers went without."""
+    """Keep in a turn's record what it used, per layer and model, and which layers went without.
+
+    A fold has a record of its own, which holds its calls.
+    """
     if purse.turn or purse.dropped:
         layers = [
             {
@@ -48,6 +52,7 @@ def note(record: Record, purse: Purse) -> None:
                 "out": u.out,
             }
             for (layer, model), u in purse.turn.items()
+            if layer != FOLD
         ]
         dropped = [{"layer": slot, **asdict(purse.expected(slot))} for slot in purse.dropped]
         record.note("usage", layers=layers, dropped=dropped)

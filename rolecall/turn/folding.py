@@ -21,7 +21,6 @@ from rolecall.campaign.kinds import STATE_FILE
 from rolecall.campaign.records import FOLDS, Record
 from rolecall.errors import DocumentError, Malformed, StorageError
 from rolecall.models.chain import Chain
-from rolecall.turn import costs
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +50,8 @@ def fold(
 
     `names` gives the campaign's names for the completeness check; it is asked only when there is something to fold.
     """
-    desk = Desk(None)
-    retold = retell(campaign, chain, desk, asked=asked)
-    if retold is None:
-        return None
-    costs.note(retold.record, desk.purse)
-    return write_down(campaign, retold, names())
+    retold = retell(campaign, chain, Desk(None), asked=asked)
+    return None if retold is None else write_down(campaign, retold, names())
 
 
 def retell(campaign: Campaign, chain: Chain | None, mine: Desk, *, asked: bool = False) -> Retold | None:

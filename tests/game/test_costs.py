@@ -84,6 +84,23 @@ def test_an_answer_that_was_paid_for_is_counted_once(tmp_path, loopback):
     assert counted == {"retriever": 1, "narrator": 1, "scribe": 1, "afterwork": 1}
 
 
+def test_a_fold_is_counted_once_within_a_turn_and_on_demand(tmp_path, loopback):
+    root = plot.make(tmp_path / "tale", "memory: {fold_at: 200, keep_lines: 1}")
+    loopback.answer(metered)
+    game = session(root, loopback)
+    for n in (1, 2, 3):
+        game.tell(f"I go on, {n}.", Listener())
+    heard = [plot.layer_of(body) for body in loopback.bodies]
+    assert heard.count("chronicler") == 1
+    game.fold()
+    heard = [plot.layer_of(body) for body in loopback.bodies]
+    counted = {row["layer"]: row["out"] // 100 for row in spending.of_campaign(root)[1]}
+    assert counted == {
+        "narrator": heard.count("narrator"), "sidecar": heard.count("chronicler"),
+        **dict.fromkeys(("retriever", "scribe", "afterwork"), 3),
+    }  # fmt: skip
+
+
 def test_a_record_without_its_line_is_added_up_call_by_call(tmp_path, loopback):
     root = make(tmp_path / "tale")
     loopback.answer(metered)
