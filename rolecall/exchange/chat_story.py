@@ -63,8 +63,8 @@ class _Open:
     said: list[tuple[str, str]] = field(default_factory=list)
     date: datetime | None = None
 
-    def put(self, message: Message, part: str, *, label: str = "", action: bool = False) -> None:
-        (self.actions if action else self.parts).append(label + part)
+    def put(self, message: Message, part: str, label: str = "", *, action: bool = False) -> None:
+        (self.actions if action else self.parts).append(label + clean_prose(part))
         self.said.append((message.speaker, part))
         if not self.messages or self.messages[-1] is not message:
             self.messages.append(message)
@@ -125,12 +125,11 @@ def _scenes(gathered: Iterator[tuple[Message, bool]], *, named: bool) -> Iterato
             if scene.length > LONG:
                 yield scene.closed()
                 scene = _Open()
-            said = clean_prose(part)
             if message.role == PLAYER and not scene.parts:
-                scene.put(message, said, action=True)
+                scene.put(message, part, action=True)
             else:
                 label = f"**{message.speaker}:** " if message.speaker and (named or message.role == PLAYER) else ""
-                scene.put(message, said, label=label)
+                scene.put(message, part, label)
     if scene.messages:
         yield scene.closed()
 
