@@ -89,8 +89,12 @@ def ingest_command(
     if dry_run:
         _dry_run(game, reading, wish, price, as_json)
         return
-    with _progress() as progress:
-        done = ingesting.take(game, reading, wish, Listener(note=note), progress)
+    try:
+        with _progress() as progress:
+            done = ingesting.take(game, reading, wish, Listener(note=note), progress)
+    except KeyboardInterrupt:
+        note("What a model has answered is kept: the same command goes on where it stopped.")
+        raise
     if as_json:
         say_json(done.to_json())
     else:

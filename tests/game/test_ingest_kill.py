@@ -87,3 +87,24 @@ def test_killed_at_twenty_moments_it_ends_as_one_run_and_asks_no_answered_chunk_
             assert {w: asked[w] for w in asked_then} == asked_then, f"{kills} kills: an answered chunk was asked again"
             assert chats.files(root) == wanted, f"{kills} kills: the campaign differs"
         assert kills >= KILLS
+
+
+def test_stopped_by_the_user_it_says_so_changes_nothing_and_asks_only_the_rest_afterwards(tmp_path: Path) -> None:
+    chat = tmp_path / "coast.jsonl"
+    chats.write(chat, 120)
+    root = template.new(tmp_path / "tale", "The Tale").root
+    before = chats.files(root)
+    with Loopback(chats.reply) as server:
+        process = start(root, chat, server, tmp_path)
+        while len(server.bodies) < 4:
+            time.sleep(0.005)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate()
+        assert process.returncode == 130 and "goes on where it stopped" in err
+        assert chats.files(root) == before
+        answered, asked = len(paid(root)), len(server.bodies)
+        assert answered >= 3
+        process = start(root, chat, server, tmp_path)
+        out, err = process.communicate()
+        assert process.returncode == 0 and "T0001-T0060" in out, err
+        assert len(server.bodies) - asked == len(paid(root)) - answered
