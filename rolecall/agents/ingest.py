@@ -184,7 +184,7 @@ class Asking:
             answer = typed.ask(self.desk, layer, self.chain, lambda _: request)
             given = Round(json.dumps(answer.value), (), _ENDED, answer.spec)
         else:
-            given = read_round(list(self.desk.stream(layer, self.chain, lambda _: request)))
+            given = read_round(list(self.desk.stream(layer, self.chain, lambda _: request, whole=True)))
         self.found.model = self.found.model or given.spec
         return given
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rolecall.turn.ingesting import Ingested, Progress, Reading, Wish
 
 
-class Price(click.ParamType):
+class PerMillion(click.ParamType):
     """`3/15`: what a million tokens of prompts, and of answers, cost."""
 
     name = "price"
@@ -50,7 +50,9 @@ class Price(click.ParamType):
 )
 @click.option("--no-model", is_flag=True, help="Ask no model: story, cast and Chronicles in the chat's own words.")
 @click.option("--dry-run", is_flag=True, help="Say what it would take, and change nothing.")
-@click.option("--price", type=Price(), metavar="IN/OUT", help="Per million tokens, for the dry run.")
+@click.option(
+    "--price", type=PerMillion(), metavar="IN/OUT", help="Per million tokens; else the price in rolecall.yaml."
+)
 @click.option("--undo", is_flag=True, help="Take back the chat that was brought in last.")
 @model_option
 @wait_option
@@ -116,11 +118,18 @@ def _undo(ctx: click.Context, game: Game, as_json: bool) -> None:
 
 
 def _dry_run(game: Game, reading: Reading, wish: Wish, price: tuple[float, float] | None, as_json: bool) -> None:
+    from rolecall.models.prices import Price
+    from rolecall.models.usage import Usage
     from rolecall.turn import ingesting
+    from rolecall.turn.costs import prices_of_settings
 
     found, profile = ingesting.estimate(game, reading, wish)
-    free = profile is None or profile.free or not found.calls
-    cost = 0.0 if free else (found.prompt * price[0] + found.out * price[1]) / 1e6 if price else None
+    prices = prices_of_settings(game.campaign().settings)
+    asked = Usage(fresh=found.prompt, out=found.out)
+    if price:
+        cost = Price(price[0], price[0], price[0], price[1]).of(asked)
+    else:
+        cost = prices.cost(profile.spec, asked) if profile else 0.0
     chat = reading.chat
     if as_json:
         say_json(
@@ -150,9 +159,9 @@ def _dry_run(game: Game, reading: Reading, wish: Wish, price: tuple[float, float
     say(f"{profile.spec if profile else 'a model'}: {found.chunks} chunks, at most {found.calls} calls{paid}")
     say(f"About {found.prompt:,} tokens of prompts and {found.out:,} of answers")
     if cost is None:
-        note("Prices change; give yours as --price IN/OUT per million tokens to see what it costs.")
+        note("Name its price under `prices:` in rolecall.yaml, or give --price IN/OUT, to see what it costs.")
     else:
-        say("It costs nothing." if free else f"About {cost:,.2f} at that price")
+        say(f"About {prices.said(cost)}" if cost else "It costs nothing.")
 
 
 def _tell(done: Ingested) -> None:

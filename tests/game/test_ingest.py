@@ -288,6 +288,16 @@ def test_a_dry_run_says_chunks_calls_tokens_and_price_and_asks_and_changes_nothi
     assert chats.files(campaign) == before and not [s for s in asked.requests if s.path.startswith("POST")]
 
 
+def test_the_price_in_the_settings_is_the_price_of_a_dry_run(rolecall, campaign, chat, asked):
+    settings = campaign / "rolecall.yaml"
+    settings.write_text(
+        settings.read_text("utf-8") + "currency: EUR\nprices: {openai/loopback-1: {fresh: 3, out: 15}}\n", "utf-8"
+    )
+    told = json.loads(rolecall("-C", campaign, "ingest", chat, *MODEL, "--dry-run", "--json").out)
+    assert told["price"] == pytest.approx((told["tokens"]["prompt"] * 3 + told["tokens"]["out"] * 15) / 1e6)
+    assert " EUR" in rolecall("-C", campaign, "ingest", chat, *MODEL, "--dry-run").out
+
+
 def test_the_budget_decides_how_many_chunks_and_calls_there_are(rolecall, campaign, chat, asked):
     told = {
         rounds: json.loads(
