@@ -11,6 +11,8 @@ from rolecall.errors import ExchangeError
 from rolecall.exchange.chat import PLAYER, STORY, VOICE
 from rolecall.exchange.chat_dates import read_date
 from rolecall.exchange.chat_reading import read_chat
+from rolecall.exchange.chat_story import scenes_of
+from tests.conftest import SHARED
 
 
 def jsonl(*rows: object) -> bytes:
@@ -315,3 +317,37 @@ def test_fields_of_any_type_are_no_traceback(row):
     assert len(chat.messages) + len(chat.set_aside) == 2
     for message in chat.messages:
         assert len(message.speaker) <= 60 and "\x1b" not in message.text and "\ud800" not in message.text
+
+
+# -- the files of strangers
+
+CHATS = sorted((SHARED / "chats").glob("*.jsonl")) if SHARED.exists() else []
+EPISODES = sorted((SHARED / "crd3").rglob("C1E*.json")) if SHARED.exists() else []
+
+
+@pytest.mark.parametrize("path", CHATS, ids=lambda path: path.stem)
+def test_every_message_of_a_strangers_chat_is_taken_or_set_aside_and_its_words_stand_in_the_story(path):
+    rows = [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
+    chat = read_chat(path.read_bytes())
+    said = [row["mes"] for row in rows if "mes" in row]
+    assert len(chat.messages) + len(chat.set_aside) == len(said)
+    scenes = scenes_of(chat)
+    assert [m for scene in scenes for m in scene.messages] == list(chat.messages)
+    words = "".join(f"{scene.action}{scene.prose}" for scene in scenes)
+    for label in {f"**{m.speaker}:**" for m in chat.messages}:
+        words = words.replace(label, "")
+    assert _bare(words) == _bare("".join(said))
+
+
+@pytest.mark.parametrize("path", EPISODES, ids=lambda path: path.stem)
+def test_every_speech_of_an_episode_is_taken(path):
+    given = json.loads(path.read_text("utf-8"))
+    turns = given["TURNS"] if isinstance(given, dict) else [t for chunk in given for t in chunk["TURNS"]]
+    numbers = {turn["NUMBER"] for turn in turns}
+    chat = read_chat(path.read_bytes())
+    assert len(chat.messages) + len(chat.set_aside) == len(numbers)
+    assert {m.role for m in chat.messages} == {VOICE}
+
+
+def _bare(text: str) -> str:
+    return "".join(c for c in text if c.isalnum())
