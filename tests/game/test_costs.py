@@ -26,8 +26,10 @@ def metered(body: dict) -> Reply:
     return Reply(given.text, given.tools, usage=USED)
 
 
-def session(root: Path, server: Loopback) -> Game:
-    return Game(root, command="test", environ=server.environ("openai"), models=(f"openai/{plot.SPEC}",))
+def session(root: Path, server: Loopback, *more: str) -> Game:
+    """A session without the DM's layers, unless `more` says otherwise."""
+    models = (f"openai/{plot.SPEC}", *(more or ("dm=off", "turn_dm=off")))
+    return Game(root, command="test", environ=server.environ("openai"), models=models)
 
 
 def make(place: Path, settings: str = PRICES) -> Path:
@@ -131,11 +133,11 @@ def test_over_the_turns_ceiling_helpers_go_without_and_it_is_said(tmp_path, loop
 def test_a_ceiling_below_everything_leaves_the_narrator_alone(tmp_path, loopback):
     root = make(tmp_path / "tale", PRICES + "ceiling: {turn_tokens: 10}\n")
     loopback.answer(metered)
-    game, notes = session(root, loopback), []
+    game, notes = session(root, loopback, f"openai/{plot.SPEC}"), []
     for n in (1, 2):
         result = game.tell(f"I go on, {n}.", Listener(note=notes.append))
     assert set(result.usage) == {"narrator"} and "The bell rings" in result.prose
-    assert {d.layer for d in result.degraded} == {"retrieval", "scribe", "afterwork"}
+    assert {d.layer for d in result.degraded} == {"retrieval", "turn_dm", "dm", "scribe", "afterwork"}
     assert notes[-1] == "This turn used 1,100 tokens of 10 tokens, the ceiling of `rolecall.yaml`."
 
 
