@@ -19,6 +19,7 @@ SPEAKER_ALIASES = 8
 LEAST = 3  # mentions of somebody who never speaks
 CERTAIN = 4.0  # weight of evidence that makes a person ...
 SHARE = 0.16  # ... and its share of the mentions
+ALIVE = 4  # deeds, eyes and brothers that are enough by themselves
 APART = 0.45  # share of mentions behind an article or a `where` from which a name is none of a person
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
@@ -99,7 +100,11 @@ class _Candidate:
         if self.name.casefold() in castcues.NOBODY or (self.articles + self.wheres) > APART * self.count:
             return False
         enough = self.weight() >= CERTAIN and self.weight() >= SHARE * self.count
-        return enough and len(kinds) + ("she" in self.cues or "met" in self.cues) >= 2
+        alive = self.cues["acts"] + self.cues["has"]
+        return enough and (
+            len(kinds) + ("she" in self.cues or "met" in self.cues) >= 2
+            or (alive >= ALIVE and alive >= SHARE * self.count)
+        )
 
     def is_place(self) -> bool:
         last = self.name.rsplit(" ", 1)[-1].casefold()
@@ -206,6 +211,8 @@ def _run_end(words: list[re.Match[str]], at: int, text: str, proper: _Proper) ->
     """Where a run of names that begins at a word ends; that word itself when none does."""
     first = bare(words[at][0])
     titled = first.casefold() in titles.titles() and first[:1].isupper()
+    if not titled and first.casefold() in castcues.NOBODY:  # `Bye Nate`
+        return at
     if first not in proper and not (
         titled and at + 1 < len(words) and _joined(text, words, at) and bare(words[at + 1][0]) in proper
     ):

@@ -35,6 +35,12 @@ def of_same(root: Path, sha256: str) -> str:
     return ""
 
 
+def of_turn(root: Path, turn: int) -> str:
+    """The file a turn was brought in with; nothing for a turn that was told."""
+    every = (begun for folder in folders(root) if (begun := begun_of(root, folder)))
+    return next((begun["file"] for begun in every if begun["first"] <= turn <= begun["last"]), "")
+
+
 def folders(root: Path) -> list[str]:
     """The records of chats that were brought in and stand, oldest first."""
     place = root / records.EDITS

@@ -64,6 +64,8 @@ def last_turns(campaign: Campaign, count: int) -> list[int]:
     """
     found = [records.turn_of(folder) for folder in records.folders(campaign.root)]
     if len(found) < count:
+        told = max(soundness.standing(campaign), default=0)
+        soundness.refuse_ingested(campaign, told - len(found))
         have = f"{len(found)} turn{'s' if len(found) != 1 else ''}"
         raise TurnError(f"this machine has a record of {have}", remedy="take back fewer, or use git")
     last = found[-count:][::-1]
@@ -190,6 +192,7 @@ def _mark(root: Path, what: dict) -> None:
 def _record_of(campaign: Campaign, turn: int) -> str:
     folder = f"{records.TURNS}/{turn_id(turn)}"
     if not files.exists(campaign.root, folder):
+        soundness.refuse_ingested(campaign, turn)
         raise soundness.no_record(turn)
     return folder
 

@@ -44,7 +44,17 @@ def refuse_gaps(campaign: Campaign, last: list[int]) -> None:
     gone = records.undone(campaign.root) - records.damaged(campaign.root)
     lost = {turn for turn in standing(campaign, len(last)) if turn > last[-1]} - set(last) - gone
     if lost:
+        refuse_ingested(campaign, max(lost))
         raise no_record(max(lost))
+
+
+def refuse_ingested(campaign: Campaign, turn: int) -> None:
+    """TurnError for a turn that came in with a chat: it has no record of its own."""
+    from rolecall.turn import ingested
+
+    if file := ingested.of_turn(campaign.root, turn):
+        what = f"{turn_id(turn)} came in with {file}"
+        raise TurnError(what, remedy="`rolecall ingest --undo` takes the chat back")
 
 
 def refuse_damage(campaign: Campaign, folder: str, *, again: bool = False) -> None:

@@ -179,6 +179,17 @@ def test_it_is_not_taken_back_from_under_turns_that_were_told_after_it(rolecall,
     assert not turns(campaign)
 
 
+@pytest.mark.parametrize("command", [["undo"], ["undo", "--turn", "T0120"], ["swipe"]])
+def test_undo_and_swipe_say_that_the_turn_came_in_with_a_chat(rolecall, campaign, chat, script, story, command):
+    rolecall("-C", campaign, "ingest", chat, "--no-model")
+    before = chats.files(campaign)
+    ran = rolecall("-C", campaign, *command)
+    assert ran.code == 1 and "T0120 came in with coast.jsonl; `rolecall ingest --undo` takes" in ran.err
+    assert chats.files(campaign) == before
+    rolecall("-C", campaign, "turn", "I wait.", "--model", script(story))
+    assert rolecall("-C", campaign, "undo", "2").code == 1  # one was told, the one before it came in with the chat
+
+
 # -- interrupted while it is written
 
 
