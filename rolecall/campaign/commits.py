@@ -21,10 +21,22 @@ from rolecall.campaign.ledger import Ledger
 from rolecall.campaign.settings import SETTINGS_FILE
 from rolecall.errors import GitTrouble, StorageError
 
-INDEX = f"{MACHINE_FOLDER}/git-index"  # our own, made anew for each commit
+INDEX = f"{MACHINE_FOLDER}/git-index"  # our own: the last commit's files
 TIDY_EVERY = 50  # turns after which git may tidy up (`git gc --auto`, which the writer's settings may forbid)
 MANY = 200  # paths that are named one by one to `git status`
 _OURS = (".gitignore", ".gitattributes", "README.md", SETTINGS_FILE)
+
+
+@dataclass(slots=True)
+class Known:
+    """What a session has learned of its repository, so that a turn asks less: each question is a program to start.
+
+    `index` is our index as we left it: (commit, tree, the file's stamp); anybody else's change of it shows in the stamp.
+    """
+
+    repository: Repository | None = None
+    has_identity: bool | None = None
+    index: tuple[str, str, tuple[int, int, int]] | None = None
 
 
 @dataclass(slots=True)
@@ -33,7 +45,7 @@ class Keeper:
 
     campaign: Campaign
     ledger: Ledger
-    _repository: Repository | None = None
+    known: Known = field(default_factory=Known)
     _before: dict[str, bytes] = field(default_factory=dict)  # staged files as they were before the command
 
     @property
@@ -44,9 +56,10 @@ class Keeper:
     @property
     def repository(self) -> Repository:
         """The repository the campaign lies in; GitTrouble when there is none, or git refuses it."""
-        if self._repository is None:
-            self._repository = git.find(self.campaign.root)
-        return self._repository
+        known = self.known
+        if known.repository is None or not known.repository.is_there():
+            known.repository, known.has_identity, known.index = git.find(self.campaign.root), None, None
+        return known.repository
 
     def settle(self, before: Callable[[], str] = str) -> str:
         """Commit what an earlier command still owes, then the writer's pending edits; why not, in words, or nothing.
@@ -90,9 +103,9 @@ class Keeper:
 
     def tidy(self, turn: int) -> None:
         """Let git pack what has gathered, now and then; it goes on by itself, in the background."""
-        if self.on and self._repository is not None and turn % TIDY_EVERY == 0:
+        if self.on and self.known.repository is not None and turn % TIDY_EVERY == 0:
             with suppress(GitTrouble):
-                self._repository.run("gc", "--auto", "--quiet")
+                self.known.repository.run("gc", "--auto", "--quiet")
 
     def _status(self, paths: Sequence[str] = (".",)) -> Status:
         """What differs; GitTrouble where nothing may be committed now."""
@@ -106,7 +119,7 @@ class Keeper:
         behind = [c for c in status.changes if c.staged and _is_behind(c, self.ledger.index)]
         if behind:  # an earlier commit was made and the index did not follow it
             self._follow(behind)
-            return self._repository.status(paths)
+            return self.repository.status(paths)
         return status
 
     def _owed(self) -> str:
@@ -123,32 +136,33 @@ class Keeper:
     def _knows(self, turn: int) -> bool:
         """Whether a commit of that turn is there already."""
         wanted = f"^{commitlines.TURN}: {turn_id(turn)}$"
-        return bool(self._repository.run("log", "-1", "--format=%H", "--grep", wanted, ok=(0, 128)).strip())
+        return bool(self.repository.run("log", "-1", "--format=%H", "--grep", wanted, ok=(0, 128)).strip())
 
     def _has_identity(self) -> bool:
-        environ = self._repository.environ
+        environ = self.repository.environ
         if environ.get("GIT_AUTHOR_EMAIL") and environ.get("GIT_COMMITTER_EMAIL"):
             return True
-        named = self._repository.run("config", "--get-regexp", r"^user\.(name|email)$", ok=(0, 1))
-        return all(any(row.startswith(key) for row in named.splitlines()) for key in (b"user.name ", b"user.email "))
+        if self.known.has_identity is None:
+            named = self.repository.run("config", "--get-regexp", r"^user\.(name|email)$", ok=(0, 1)).splitlines()
+            wanted = (b"user.name ", b"user.email ")
+            self.known.has_identity = all(any(row.startswith(key) for row in named) for key in wanted)
+        return self.known.has_identity
 
     def _commit(self, parent: str, changes: Sequence[Change], message: str, *, own: bool) -> tuple[str, list[str]]:
         """(the new last commit, paths that could not be part of it); the old one when nothing differs."""
-        repository, index = self._repository, self.campaign.root / INDEX
+        repository, index = self.repository, self.campaign.root / INDEX
         repository.wait_for_lock()
-        for name in (INDEX, f"{INDEX}.lock"):  # what a kill left: it is ours alone
-            files.forget(self.campaign.root, name)
         staged = {change.path for change in changes if change.staged}
         plain = [change for change in changes if not change.submodule and change.path not in staged]
         lifted, left = self._lifted([change for change in changes if change.staged])
         if not plain and not lifted:
             return parent, left
-        repository.run("read-tree", parent or "--empty", index=index)
+        before = self._read_index(parent)
         self._update(plain, index)
         for change, (blob, _) in lifted.items():
             repository.run("update-index", "--cacheinfo", self._entry(change, blob), index=index)
         tree = repository.line("write-tree", index=index)
-        if parent and tree == repository.line("rev-parse", f"{parent}^{{tree}}"):
+        if parent and tree == (before or repository.line("rev-parse", f"{parent}^{{tree}}")):
             return parent, left
         commit = repository.line(
             *("commit-tree", tree, *(("-p", parent) if parent else ()), "-F", "-"), given=message.encode(), own=own
@@ -156,27 +170,45 @@ class Keeper:
         self.ledger.note(index={change.path: change.index for change in plain})
         subject = message.split("\n", 1)[0]
         repository.run("update-ref", "-m", f"commit: {subject}", "HEAD", commit, parent, own=own)
+        self.known.index = commit, tree, files.stamp(self.campaign.root, INDEX)
         self._follow(plain)
         for change, (_, blob) in lifted.items():
             repository.run("update-index", "--cacheinfo", self._entry(change, blob))
         return commit, left
 
+    def _read_index(self, parent: str) -> str:
+        """Make our index hold the last commit; that commit's tree, where it is known."""
+        root = self.campaign.root
+        commit, tree, stamp = self.known.index or ("", "", None)
+        if (
+            parent
+            and commit == parent
+            and stamp == files.stamp(root, INDEX)
+            and not files.exists(root, f"{INDEX}.lock")
+        ):
+            return tree
+        self.known.index = None
+        for name in (INDEX, f"{INDEX}.lock"):  # what a kill left: it is ours alone
+            files.forget(root, name)
+        self.repository.run("read-tree", parent or "--empty", index=root / INDEX)
+        return ""
+
     def _update(self, changes: Sequence[Change], index: Path | None = None) -> None:
         """Bring these entries of an index to what is on disk, as `git add` would."""
         if changes:
             given = b"".join(os.fsencode(change.path) + b"\0" for change in changes)
-            self._repository.run("update-index", "--add", "--remove", "-z", "--stdin", given=given, index=index)
+            self.repository.run("update-index", "--add", "--remove", "-z", "--stdin", given=given, index=index)
 
     def _follow(self, changes: Sequence[Change]) -> None:
         """Let the writer's index follow a commit; once more where another git came in between."""
         try:
             self._update(changes)
         except GitTrouble:
-            self._repository.wait_for_lock()
+            self.repository.wait_for_lock()
             self._update(changes)
 
     def _entry(self, change: Change, blob: str) -> str:
-        return f"{change.mode},{blob},{self._repository.prefix}{change.path}"
+        return f"{change.mode},{blob},{self.repository.prefix}{change.path}"
 
     def _lifted(self, changes: Sequence[Change]) -> tuple[dict[Change, tuple[str, str]], list[str]]:
         """({change: (blob to commit, blob to stage)}, paths that have to wait) of files of which something is staged."""
@@ -186,20 +218,20 @@ class Keeper:
             blobs = None
             if change.path in self._before and not _is_nothing(change.head) and not _is_nothing(change.index):
                 base, now = self._before[change.path], self.campaign.read(change.path)
-                versions = [self._repository.run("cat-file", "blob", blob) for blob in (change.head, change.index)]
+                versions = [self.repository.run("cat-file", "blob", blob) for blob in (change.head, change.index)]
                 blobs = [_moved(base, version, now) for version in versions]
             if blobs is None or None in blobs:
                 left.append(change.path)
             else:
-                ids = [self._repository.line("hash-object", "-w", "--stdin", given=blob) for blob in blobs]
+                ids = [self.repository.line("hash-object", "-w", "--stdin", given=blob) for blob in blobs]
                 found[change] = (ids[0], ids[1])
         return found, left
 
 
 @contextmanager
-def keeping(campaign: Campaign) -> Iterator[Keeper]:
+def keeping(campaign: Campaign, known: Known | None = None) -> Iterator[Keeper]:
     """A keeper that sees every change of the campaign's files while this lasts. Only under the campaign's lock."""
-    keeper = Keeper(campaign, Ledger.read(campaign.root))
+    keeper = Keeper(campaign, Ledger.read(campaign.root), known or Known())
     if not keeper.on:
         yield keeper
         return

@@ -127,6 +127,10 @@ class Repository:
         """The same as text, without the newline at its end."""
         return self.run(*arguments, **how).decode("utf-8", "surrogateescape").rstrip("\n")
 
+    def is_there(self) -> bool:
+        """Whether it still stands where it was found."""
+        return (self.folder / "HEAD").exists()
+
     def under_way(self) -> str:
         """What the writer has begun in the repository and not finished, in words; empty when nothing."""
         return next((what for name, what in _UNDER_WAY.items() if (self.folder / name).exists()), "")

@@ -40,16 +40,17 @@ class Timeline:
 
 
 def listed(campaign: Campaign) -> list[Timeline]:
-    """Every timeline, the one with the newest commit first; GitTrouble where there is no repository."""
+    """Every timeline, the current one first, then by their last commit, the newest first; GitTrouble without a repository."""
     repository = git.find(campaign.root)
     out = repository.run("for-each-ref", "--sort=-committerdate", f"--format={_FIELDS}", "refs/heads")
     rows = [row.split("\0", 4) for row in out.decode("utf-8", "surrogateescape").split("\n") if row]
     states = _states(repository, [row[1] for row in rows])
-    return [
+    found = [
         Timeline(ref.removeprefix("refs/heads/"), head == "*", *_last(state), date, clean_line(subject), commit[:10])
         for (ref, commit, date, head, subject), state in zip(rows, states, strict=True)
         if state is not None
     ]
+    return sorted(found, key=lambda timeline: not timeline.current)
 
 
 def go(keeper: Keeper, name: str) -> bool:

@@ -75,7 +75,9 @@ class _Open:
         return sum(map(len, self.parts))
 
     def closed(self) -> Scene:
-        return Scene("\n\n".join(self.actions), "\n\n".join(self.parts), self.date, tuple(self.messages), tuple(self.said))
+        return Scene(
+            "\n\n".join(self.actions), "\n\n".join(self.parts), self.date, tuple(self.messages), tuple(self.said)
+        )
 
 
 def scenes_of(chat: Chat) -> tuple[Scene, ...]:

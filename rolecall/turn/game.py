@@ -50,6 +50,7 @@ class Game:
     _search: Search | None = None
     _upkeep: threading.Thread | None = None
     _keeper: commits.Keeper | None = None  # of the command under way
+    _git: commits.Known = field(default_factory=commits.Known)
     _purse: Purse | None = None
     _rest: Rest | None = None
 
@@ -191,13 +192,11 @@ class Game:
         with lock.hold(self.root, self.command, wait=self.wait):
             campaign = self.campaign()
             search = self.search(campaign)
-            with commits.keeping(campaign) as self._keeper:
+            with commits.keeping(campaign, self._git) as self._keeper:
                 for put_right in recovery.recover(campaign, search):
                     listener.note(put_right.what)
-                with uninterrupted():
-                    self._keeper.settle(
-                        lambda: _next_turn(campaign)
-                    )  # where git says no, it says so after the turn as well
+                with uninterrupted():  # where git says no, it says so again after the turn
+                    self._keeper.settle(lambda: _next_turn(campaign))
                 yield campaign, search
 
     def _message(self, turn: int, verb: str = "") -> str:
