@@ -235,5 +235,5 @@ _KINDS: dict[str, Callable[[dict], bool]] = {
     "directive": _directive,
     "usage": _usage,
     "afterwork": _afterwork,
-    **dict.fromkeys(("unwritten", "unwound", "told", "closed", "reopened", "missed"), _plain),
+    **dict.fromkeys(("unwritten", "unwound", "told", "closed", "reopened", "missed", "late"), _plain),
 }

@@ -4,6 +4,8 @@ An answer is found by the request's digest. Where the request is not the same to
 instructions, say) it is the next unused answer of the same layer to the same kind of question: the same schema, the
 same tools. What the record does not hold is unavailable, like a model that does not answer.
 
+A DM whose directive came too late for its turn gives none when the turn is told again.
+
 The folder is `.rolecall/turns/T0042` of any campaign: `calls/001-narrator.json` with layer, digest and request, and
 `calls/001-narrator.jsonl` with an event a line. Retellings of the Journal are looked for in the folds beside it.
 """
@@ -26,6 +28,7 @@ from .messages import Request
 from .provider import Limits, Profile, Stop, timed
 from .specs import Spec
 
+_LATE = b'{"do": "late", "layer": "dm"}'
 LARGEST = 64 << 20  # bytes of one call's file
 _OWN = ("narrator", "turn_dm", "dm", "afterwork")  # layers that have a chain of their name; the rest are the sidecar's
 
@@ -130,7 +133,10 @@ def _read(folder: Path) -> tuple[Saved, ...]:
     """The calls of a record in order, and those of the folds beside it. Raises ModelSettings where there is no record."""
     if not (folder / "record.jsonl").is_file():
         raise ModelSettings("there is no record of a turn here", path=folder, remedy="name a folder of .rolecall/turns")
-    found = [_call(path, aside=False) for path in sorted((folder / "calls").glob("*.json"))]
+    paths = sorted((folder / "calls").glob("*.json"))
+    if _LATE in (folder / "record.jsonl").read_bytes():  # its answer served the turn after this one
+        paths = [path for path in paths if not path.stem.endswith("-dm")]
+    found = [_call(path, aside=False) for path in paths]
     folds = folder.parent.parent / "folds"
     found += [_call(path, aside=True) for path in sorted(folds.glob("*/calls/*.json"))]
     return tuple(call for call in found if call is not None)

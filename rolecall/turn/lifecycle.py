@@ -137,7 +137,7 @@ class Turn:
         )
         try:
             after.run(action, narration.prose, effects)
-            self._late(before, phases)
+            self._late(before, phases, record)
         finally:
             before.stop()  # no thread outlives the lock
         with uninterrupted(), self._after_told("record", "closed with the next turn"):
@@ -148,10 +148,12 @@ class Turn:
             record.note("closed")
         return self._result(narration, effects, record, desk, phases, after.left)
 
-    def _late(self, before: Before, phases: Phases) -> None:
-        """Wait for a DM that was late; Ctrl-C stops that too."""
+    def _late(self, before: Before, phases: Phases, record: Record) -> None:
+        """Wait for a DM that was late; Ctrl-C stops that too. The record says so: told again, the turn goes without it."""
         try:
             with self._after_told("dm", "no directive for the next turn"):
+                if before.late is not None:
+                    record.note("late", layer="dm")
                 if why := finish(before, phases):
                     self._degrade("dm", why, "no directive for the next turn")
         except KeyboardInterrupt:

@@ -11,9 +11,11 @@ import pytest
 
 from rolecall.campaign import records
 from rolecall.models import recorded
+from rolecall.turn import before
 from rolecall.turn.game import Game
 from rolecall.turn.lifecycle import Listener
 from tests.game import plot
+from tests.loopback.replies import Reply
 from tests.loopback.server import Loopback
 from tests.turn.world import text
 
@@ -112,3 +114,23 @@ def test_a_record_that_holds_no_scene_fails_like_a_model_that_does_not_answer(to
     ran = rolecall("-C", copy, "turn", "--replay", root / ".rolecall/turns/T0006")
     assert ran.code == 1 and "the record holds no answer to this" in ran.err and text(copy) == before
     assert rolecall("-C", copy, "turn").code == 2
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_what_the_dm_decided_is_told_again_and_one_that_was_late_is_late_again(
+    late, tmp_path, rolecall, monkeypatch, clean_environment
+):
+    monkeypatch.setattr(before, "BEFORE", 2.0 if late else 8.0)
+    given = {"narrator": "A gull drops a crab.", "immersion": {"resources": [{"name": "silver", "change": -2}]}}
+    cast = plot.Cast()
+    cast.answers["dm"] = lambda _: Reply(tools=(("direct", given),), headers_delay=2.6 if late else 0)
+    root = plot.make(tmp_path / "tale")
+    shutil.copytree(root, tmp_path / "copy")
+    with Loopback(cast) as server:
+        game = Game(root, command="test", environ=server.environ("openai"), models=(f"openai/{plot.SPEC}",))
+        result = game.tell("I wait for the bell.", Listener())
+    assert [d.layer for d in result.degraded] == (["dm"] if late else [])
+    ran = rolecall("-C", tmp_path / "copy", "turn", "--replay", root / ".rolecall/turns/T0001")
+    assert ran.code == 0 and text(tmp_path / "copy") == text(root), ran.err
+    asked = (root / ".rolecall/turns/T0001/calls").glob("*-narrator.json")
+    assert any("A gull drops a crab." in path.read_text("utf-8") for path in asked) != late
