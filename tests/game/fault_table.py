@@ -1,6 +1,7 @@
 """The table of faults: what a model may do wrong, in which layer, and what comes of it. The matrix test and the docs use it.
 
-A new layer is one line in `LAYERS` (and its good answer in `GOOD`); a new fault is one line in `FAULTS`.
+A new layer is one line in `LAYERS` (its sound answer is a method of plot's cast, or one in `GOOD`); a new fault is one line in
+`FAULTS`.
 
     python -m tests.game.fault_table > docs/faults.md
 """
@@ -28,7 +29,7 @@ PROTOCOLS = ("openai", "anthropic")
 class Layer:
     """A layer: the role whose models it asks, what it answers with, the name a player reads, and what stands in for it.
 
-    `only`: the narrator has no other model. `ends`: what the layer says of an answer without its form, by fault.
+    `only`: the narrator has no other model.
     """
 
     name: str
@@ -43,6 +44,8 @@ class Layer:
 NEXT = "tried with the next turn"
 LAYERS = (
     Layer("retriever", "sidecar", "object", "retrieval", "names, search and ties choose", "Retrieval by model"),
+    Layer("turn_dm", "turn_dm", "object", "turn_dm", "keyword matches go in as they are", "TurnDM"),
+    Layer("dm", "dm", "tools", "dm", "no directive this turn", "DM stream"),
     Layer("narrator", "narrator", "tools", "narrator", f"openrouter/{GOOD_MODEL}", "One narrator model of several"),
     Layer("narrator", "narrator", "tools", "narrator", "", "The only narrator model", only=True),
     Layer("scribe", "sidecar", "tools", "scribe", NEXT, "Scribe"),
@@ -94,9 +97,10 @@ def _wrong(layer: Layer, body: dict[str, Any]) -> Reply:
 
 
 def _endless(layer: Layer, body: dict[str, Any]) -> Reply:
-    looks = {"narrator": ("search", {"query": "drowned bell"})}
-    note = ("update_entry", {"entry": "Sera", "field": "status", "value": "wet", "reason": "rain", "source": "Rain."})
-    return Reply(tools=(looks.get(layer.name, note),))
+    if "search" in storyteller.tools_of(body):
+        return Reply(tools=(("search", {"query": "drowned bell"}),))
+    note = {"entry": "Sera", "field": "status", "value": "wet", "reason": "rain", "source": "Rain."}
+    return Reply(tools=(("update_entry", note),))
 
 
 def _calling(layer: Layer, body: dict[str, Any], text: str, call: tuple[str, Any]) -> Reply:
@@ -108,7 +112,8 @@ def _calling(layer: Layer, body: dict[str, Any], text: str, call: tuple[str, Any
 
 def _tool(body: dict[str, Any]) -> str:
     offered = storyteller.tools_of(body)
-    return "append_journal" if "append_journal" in offered else next(iter(offered), "note")
+    known = [name for name in ("append_journal", "direct") if name in offered]
+    return next(iter([*known, *offered]), "note")
 
 
 def _story(**how: Any) -> Callable[[Layer, dict[str, Any]], Reply]:
@@ -137,13 +142,13 @@ FAULTS = (
     Fault("empty", "an answer without a word", _always(Reply()), "gave a blank answer"),
     Fault("refusal", "the model declines", _always(Reply(refusal=True)), "declined to answer"),
     Fault("broken JSON", "an object or a tool's arguments that cannot be read", _broken,
-          "no JSON object|nothing it noted could be used|the retelling broke off"),
+          "no JSON object|nothing it noted could be used|the retelling broke off|gave no directive"),
     Fault("unknown tool", "a call of a tool that there is not", _unknown,
-          "no JSON object|There is no tool|the retelling broke off"),
+          "no JSON object|There is no tool|the retelling broke off|gave no directive"),
     Fault("wrong types", "numbers for words, objects for lists", _wrong,
-          "wrong shape|nothing it noted could be used|the retelling broke off"),
+          "wrong shape|nothing it noted could be used|the retelling broke off|gave no directive"),
     Fault("endless tool calls", "one call after the other, never an answer", _endless,
-          "no JSON object|the retelling broke off|gave nothing but tool calls"),
+          "no JSON object|the retelling broke off|gave nothing but tool calls|gave no directive"),
 )  # fmt: skip
 
 

@@ -27,12 +27,12 @@ TURN = TOLD + 1
 ACTION = f"I go on, {TURN}."
 # In the turn that is tried every layer has work: a summary is due, and a fold.
 DUE = "memory: {fold_at: 200, keep_lines: 2, historian_every: 1, historian_lookback: 30}"
-FIRST_OF_ITS_FORM = {layer.form: layer for layer in reversed(LAYERS) if layer.role != "narrator"}
+FIRST_OF_ITS_FORM = {layer.form: layer for layer in reversed(LAYERS) if layer.role == "sidecar"}
 
 
 def protocols(layer: Layer, fault: Fault) -> tuple[str, ...]:
     """Both protocols for the narrator and for one layer of each form of answer; the others take them in turn."""
-    if layer.role == "narrator" or FIRST_OF_ITS_FORM[layer.form] == layer or len(fault.protocols) == 1:
+    if layer.role == "narrator" or layer in FIRST_OF_ITS_FORM.values() or len(fault.protocols) == 1:
         return fault.protocols
     return fault.protocols[(LAYERS.index(layer) + FAULTS.index(fault)) % 2 :][:1]
 
