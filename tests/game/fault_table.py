@@ -21,7 +21,7 @@ from tests.loopback import storyteller
 from tests.loopback.replies import Reply
 
 BAD, GOOD_MODEL = "faulty-1", "sound-1"
-SLOW = 0.6  # seconds a model has where time is what fails
+SLOW = 0.8  # seconds a model has where time is what fails
 PROTOCOLS = ("openai", "anthropic")
 
 

@@ -111,14 +111,11 @@ def test_the_turn_is_told_or_nothing_has_happened(
 def settings(root: Path, layer: Layer, fault: Fault, protocol: str) -> None:
     """The chain of each role, short time limits where time is what fails, and everything due in this turn."""
     sound = f"openrouter/{GOOD_MODEL}"
-    seconds = SLOW if fault.slow else 20
     chains = {}
     for role in ("narrator", "turn_dm", "dm", "sidecar"):
         mine = [f"{protocol}/{BAD}"] if role == layer.role else [sound]
         chains[role] = [*mine, sound] if role == "narrator" and role == layer.role and not layer.only else mine
-    limits = dict.fromkeys(chains, seconds)
-    if layer.role != "narrator":
-        limits["narrator"] = 20
+    limits = {role: SLOW if fault.slow and role == layer.role else 20 for role in chains}
     kept = (root / "rolecall.yaml").read_text().splitlines()
     kept = [line for line in kept if line.split(":")[0] not in ("models", "timeouts", "memory")]
     more = [f"models: {json.dumps(chains)}", f"timeouts: {json.dumps(limits)}", DUE]
