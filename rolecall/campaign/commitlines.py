@@ -1,6 +1,7 @@
 """What the game's commits say: the journal line as subject, and trailers that a program can read.
 
-A turn's commit is `T0042 what happened` with `Rolecall-Turn`, `Rolecall-Models` (layer=spec) and `Rolecall-Tokens`.
+A turn's commit is `T0042 what happened` with `Rolecall-Turn`, `Rolecall-Models` (layer=spec),
+`Rolecall-Tokens` and, where the settings name prices, `Rolecall-Cost`.
 `git log --oneline` so reads as the story's journal, and `git log --format='%(trailers)'` as its bill.
 """
 
@@ -18,7 +19,7 @@ LONGEST = 500  # characters of a subject
 TURN, SWIPE, UNDO, FOLD = "Rolecall-Turn", "Rolecall-Swipe", "Rolecall-Undo", "Rolecall-Fold"
 IMPORT = "Rolecall-Import"
 INGEST = "Rolecall-Ingest"
-MODELS, TOKENS = "Rolecall-Models", "Rolecall-Tokens"
+MODELS, TOKENS, COST = "Rolecall-Models", "Rolecall-Tokens", "Rolecall-Cost"
 INTERRUPTED = "What an interrupted command wrote"
 _TRAILER = re.compile(r"Rolecall-[A-Z][a-z]+: .+")
 
@@ -30,8 +31,8 @@ def composed(subject: str, trailers: Sequence[tuple[str, str]] = (), body: str =
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def of_turn(root: Path, folder: str, verb: str = "") -> str:
-    """The message for a turn that was told, from its record; `verb` is `Swipe` or `Undo`."""
+def of_turn(root: Path, folder: str, verb: str = "", cost: str = "") -> str:
+    """The message for a turn that was told, from its record; `verb` is `Swipe` or `Undo`, `cost` what it came to in words."""
     turn = turn_id(records.turn_of(folder))
     line = journal_of(root, folder)
     subject = f"{verb} {turn}: {line}" if verb else f"{turn} {line}"
@@ -40,7 +41,7 @@ def of_turn(root: Path, folder: str, verb: str = "") -> str:
     models, tokens = _bill(root, folder)
     number = (records.begun(root, folder) or {}).get("swipe", 1)
     swipe = [(SWIPE, str(number))] if verb else []
-    return composed(subject, [(TURN, turn), *swipe, (MODELS, models), (TOKENS, tokens)])
+    return composed(subject, [(TURN, turn), *swipe, (MODELS, models), (TOKENS, tokens), (COST, cost)])
 
 
 def of_fold(covers: str, path: str) -> str:

@@ -199,8 +199,9 @@ class Game:
                     self._keeper.settle(lambda: _next_turn(campaign))
                 yield campaign, search
 
-    def _message(self, turn: int, verb: str = "") -> str:
-        return commitlines.of_turn(self.root, f"{records.TURNS}/{turn_id(turn)}", verb) if self._keeper.on else ""
+    def _message(self, turn: int, verb: str = "", cost: str = "") -> str:
+        folder = f"{records.TURNS}/{turn_id(turn)}"
+        return commitlines.of_turn(self.root, folder, verb, cost) if self._keeper.on else ""
 
     def commit(self, message: Callable[[], str], listener: Listener) -> None:
         """Keep what was written in git; why not is one quiet line."""
@@ -210,9 +211,10 @@ class Game:
 
     def _committed(self, result: Result, verb: str = "") -> Result:
         """The result of a turn that is kept in git, or says why it is not."""
-        turn = int(result.turn[1:])
+        turn, cost = int(result.turn[1:]), result.totals["turn"]["cost"]
+        said = self._purse.prices.said(cost) if self._purse and self._purse.prices.table else ""
         with uninterrupted():
-            why = self._keeper.commit(lambda: self._message(turn, verb))
+            why = self._keeper.commit(lambda: self._message(turn, verb, said))
             self._keeper.tidy(turn)
         return replace(result, degraded=(*result.degraded, Degraded("git", why, LATER))) if why else result
 

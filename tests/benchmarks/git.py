@@ -2,7 +2,8 @@
 
 Turns with a scripted model, in a running process, in a campaign of 5,000 entries and 3,000 told turns and in a new one; every
 third turn after an edit by hand. The time is that of the two calls in which a turn waits for git (before it: what is
-pending; after it: the turn), measured where the turn makes them.
+pending; after it: the turn), measured where the turn makes them. Beside it what one bare start of git takes meanwhile: a turn makes
+seven, twelve after an edit by hand, so that a busy machine shows.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ REPOSITORY = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(REPOSITORY))
 
 
-def timed_turns(root: Path, script: Path, turns: int) -> tuple[list[float], list[float]]:
-    """(milliseconds in git of turns without an edit by hand, of those with one)."""
+def timed_turns(root: Path, script: Path, turns: int) -> tuple[list[float], list[float], list[float]]:
+    """(milliseconds in git of turns without an edit by hand, of those with one, of bare starts of git in between)."""
     from rolecall.campaign.commits import Keeper
     from rolecall.turn.game import Game
     from rolecall.turn.lifecycle import Listener
@@ -40,7 +41,7 @@ def timed_turns(root: Path, script: Path, turns: int) -> tuple[list[float], list
     kept = {name: getattr(Keeper, name) for name in ("settle", "commit", "tidy")}
     for name, method in kept.items():
         setattr(Keeper, name, watched(method))
-    plain, edited = [], []
+    plain, edited, bare = [], [], []
     game = Game(root, models=[f"scripted:{script}"], environ={})
     for number in range(turns):
         if number % 3 == 2:
@@ -49,12 +50,15 @@ def timed_turns(root: Path, script: Path, turns: int) -> tuple[list[float], list
         spent[0] = 0.0
         result = game.tell(f"I wait, {number}.", Listener())
         assert not [one for one in result.degraded if one.layer == "git"], result.degraded
+        begin = time.perf_counter()
+        subprocess.run(["git", "version"], check=True, capture_output=True)
+        bare.append((time.perf_counter() - begin) * 1000)
         (edited if number % 3 == 2 else plain).append(spent[0])
         game.keep_current()
         game.settle()
     for name, method in kept.items():
         setattr(Keeper, name, method)
-    return plain[1:], edited
+    return plain[1:], edited, bare
 
 
 def said(values: list[float]) -> str:
@@ -84,8 +88,9 @@ def main() -> None:
             f"{os.cpu_count()} cores, {subprocess.check_output(['git', 'version'], text=True).strip()}, {turns} turns\n"
         )
         for what, root in (("a new campaign", small), ("5,000 entries and 3,000 turns", large)):
-            plain, edited = timed_turns(root, script, turns)
-            print(f"| what git costs a turn, {what} | {said(plain)}; with edits by hand {said(edited)} |")
+            plain, edited, bare = timed_turns(root, script, turns)
+            print(f"| what git costs a turn, {what} | {said(plain)}; after an edit by hand {said(edited)} |")
+            print(f"| one bare start of git meanwhile | {said(bare)} |")
 
 
 if __name__ == "__main__":

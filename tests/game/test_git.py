@@ -56,6 +56,13 @@ def test_a_turn_commit_names_turn_models_and_tokens(tale):
     shown = tale.git("log", "-1", "--format=%(trailers)").splitlines()
     assert shown[:2] == ["Rolecall-Turn: T0001", "Rolecall-Models: narrator=scripted:script.yaml"]
     assert shown[2].startswith("Rolecall-Tokens: fresh ") and str(tale.root.parent) not in "".join(shown)
+    assert len(shown) == 3  # no price is known
+    settings = tale.read("rolecall.yaml")
+    tale.write("rolecall.yaml", settings + f'currency: EUR\nprices: {{"{tale.model}": {{fresh: 10, out: 100}}}}\n')
+    tale.tell()
+    shown = tale.git("log", "-1", "--format=%(trailers)").splitlines()
+    fresh, out = (int(part.split()[1]) for part in shown[2].partition(": ")[2].split(", ")[::2])
+    assert shown[3] == f"Rolecall-Cost: {(fresh * 10 + out * 100) / 1e6:.4f} EUR"
 
 
 def test_the_writers_pending_edits_become_a_commit_of_theirs_before_the_turn(tale):
