@@ -61,7 +61,7 @@ def note(record: Record, purse: Purse) -> None:
 def rows_of(purse: Purse, scope: str) -> list[Row]:
     """What the turn or the session has used, as rows."""
     spent = purse.turn if scope == "turn" else purse.session
-    return [(layer, model, usage) for (layer, model), usage in spent.items()]
+    return [(layer, model, usage) for (layer, model), usage in list(spent.items())]  # a helper may be adding to it
 
 
 def total(rows: Iterable[Row], prices: Prices) -> dict:
