@@ -272,11 +272,13 @@ class Turn:
 
     def _say_skipped(self, desk: Desk, since: int = 0) -> None:
         """Say which models were passed over, where the layer's failure was not said already."""
-        said = {one.layer for one in self.degraded}
+        passed: dict[str, list[str]] = {}
         for layer, skipped in desk.skipped[since:]:
-            name = _SPOKEN.get(layer, layer)
-            if name not in said:
-                self._degrade(name, skipped.reason, desk.models.get(layer, "none"))
+            passed.setdefault(layer, []).append(skipped.reason)
+        said = {one.layer for one in self.degraded}
+        for layer, reasons in passed.items():
+            if (name := _SPOKEN.get(layer, layer)) not in said:
+                self._degrade(name, "; ".join(dict.fromkeys(reasons)), desk.models.get(layer, "none"))
 
     def _degrade(self, layer: str, reason: str, fallback: str) -> None:
         """Say in the result and in the feed that a layer did not do its work, and what was done instead."""

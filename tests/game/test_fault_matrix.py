@@ -19,10 +19,11 @@ from rolecall.turn.lifecycle import Listener
 from tests.conftest import REPOSITORY, Ran
 from tests.game import fault_table, plot
 from tests.game.fault_table import BAD, FAULTS, GOOD_MODEL, LAYERS, PROTOCOLS, SLOW, Fault, Layer, Server, outcome
+from tests.loopback.replies import Reply
 from tests.loopback.server import Loopback
 from tests.turn.world import text
 
-TOLD = 3  # turns before the one that is tried
+TOLD = 4  # turns before the one that is tried, in which the narrator looks something up
 TURN = TOLD + 1
 ACTION = f"I go on, {TURN}."
 # In the turn that is tried every layer has work: a summary is due, and a fold.
@@ -163,6 +164,36 @@ def is_untouched(root: Path, ran: Ran, wanted, before: dict[str, bytes]) -> None
 def says(reason: str) -> str:
     """A pattern for a reason: its alternatives, each word for word."""
     return "|".join(re.escape(part) for part in reason.split("|"))
+
+
+def test_a_chain_of_several_faults_falls_back_with_one_line(
+    ready: Ready,
+    loopback: Loopback,
+    rolecall: Callable[..., Ran],
+    clean_environment: pytest.MonkeyPatch,
+):
+    """A wrong key, then a server that fails, then a model that tells, in two answers."""
+    root = ready.fresh()
+    clean_environment.setenv("XDG_CACHE_HOME", str(ready.cache))
+    for name, value in loopback.environ(*PROTOCOLS, "openrouter").items():
+        clean_environment.setenv(name, value)
+    cast, faults = plot.Cast(), {"wrong-key": Reply(status=401), "broken": Reply(status=500)}
+    loopback.answer(lambda body: faults.get(body["model"]) or cast(body))
+    chain = ("anthropic/wrong-key", "openai/broken", f"openrouter/{GOOD_MODEL}")
+    settings = (root / "rolecall.yaml").read_text().splitlines()
+    kept = [line for line in settings if line.split(":")[0] != "models"]
+    models = {"default": "off", "narrator": chain}
+    (root / "rolecall.yaml").write_text("\n".join([*kept, f"models: {json.dumps(models)}"]) + "\n")
+    told = json.loads(rolecall("-C", root, "turn", ACTION, "--json").out)
+    (row,) = told["degraded"]
+    assert (row["layer"], row["fallback"]) == ("narrator", chain[-1])
+    assert re.fullmatch(r"anthropic/wrong-key refused the key \(401\).*; openai/broken failed \(500\).*", row["reason"])
+    assert row["reason"].count("(401)") == row["reason"].count("(500)") == 1
+
+    loopback.answer(Reply(status=401))
+    ran = rolecall("-C", root, "turn", "I go on.", "--json")
+    assert (ran.code, ran.out, len(ran.err.splitlines())) == (1, "", 2)
+    assert ran.err.count("refused the key (401)") == 3, "with only faults of the settings each is told"
 
 
 def test_the_page_of_faults_is_the_table_of_this_test():
