@@ -34,7 +34,10 @@ def session(root: Path, server: Loopback, *more: str) -> Game:
 
 def make(place: Path, settings: str = PRICES) -> Path:
     root = plot.make(place)
-    (root / "rolecall.yaml").write_text((root / "rolecall.yaml").read_text("utf-8") + settings, "utf-8")
+    planning = (
+        "" if "models:" in settings else "models: {turn_dm: off, dm: off}\n"
+    )  # they would be counted like the rest
+    (root / "rolecall.yaml").write_text((root / "rolecall.yaml").read_text("utf-8") + settings + planning, "utf-8")
     return root
 
 

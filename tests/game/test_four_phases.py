@@ -50,7 +50,7 @@ class Played:
 
 
 def play(place: Path, server: Loopback, cast: plot.Cast, protocol: str, turns: int) -> Played:
-    root = plot.make(place)
+    root = plot.make(place, "models: {turn_dm: off, dm: off}")
     begun, kept, results = text(root), {}, []
     game = Game(root, command="test", environ=server.environ(protocol), models=(f"{protocol}/{plot.SPEC}",))
     for turn in range(1, turns + 1):

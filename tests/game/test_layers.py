@@ -13,7 +13,10 @@ import pytest
 from rolecall.campaign import checks, pending, records, story
 from rolecall.campaign.activity import Feed
 from rolecall.campaign.folder import open_campaign
-from rolecall.turn import before, phases
+from rolecall.models.provider import Profile
+from rolecall.search.searcher import Search
+from rolecall.turn import before, context, phases, preview
+from rolecall.turn.direction import Direction
 from rolecall.turn.game import Game
 from rolecall.turn.lifecycle import Listener
 from rolecall.turn.result import Result
@@ -115,10 +118,26 @@ def test_the_chosen_entries_take_their_places_and_come_first(played):
     assert "# Beside the characters\n\n# Hesper Dunmow (character)" in said
 
 
-def test_the_price_list_names_who_said_what(played):
+def test_the_players_view_of_the_last_prompts_shows_neither_the_dms_nor_the_turn_dms(played):
     played.turn()
-    game = Game(played.root, environ=played.server.environ(), models=("openai/loopback-1",))
-    assert "layers" in __import__("rolecall.turn.preview", fromlist=["last"]).last(game.campaign(), with_secrets=False)
+    campaign = open_campaign(played.root, here_only=True)
+    roles = [layer["role"] for layer in preview.last(campaign, with_secrets=False)["layers"]]
+    assert "narrator" in roles and not {"dm", "turn_dm"} & set(roles)
+    assert {"dm", "turn_dm"} <= {layer["role"] for layer in preview.last(campaign, with_secrets=True)["layers"]}
+
+
+def test_a_very_small_narrator_is_told_the_directive_where_there_is_room(played):
+    campaign = open_campaign(played.root, here_only=True)
+    search = Search(campaign)
+    search.refresh()
+    state = campaign.document("campaign-state.md")
+    long = DIRECTIVE + " " + "The wind turns. " * 40
+    sources = context.gather(campaign, search, state, 1, "I wait.", direction=Direction(directive=long))
+    small = Profile("small", tools=False, budget=1500, helpers=False)
+    prompt = context.assemble(sources, small, (), lambda _, budget: budget)
+    assert f"What comes next: {DIRECTIVE}" in prompt.request.system[0].text
+    assert [p.owner for p in prompt.passages if p.position == "directive"] == ["dm"]
+    assert prompt.tokens <= 1500
 
 
 def test_intentions_are_written_with_the_turn_and_go_with_its_undo_and_swipe(played):
@@ -158,6 +177,61 @@ def test_the_open_feed_tells_that_layers_worked_and_the_writers_what_they_said(p
     assert DIRECTIVE not in opened and "riders" not in opened
     assert DIRECTIVE in json.dumps([op.reason for op in feed.read(with_secrets=True)], ensure_ascii=False)
     assert {"select", "plan", "search"} <= {op.type for op in feed.read()}
+
+
+# -- what the layers change in the game
+
+
+def test_what_the_dm_changes_in_the_game_is_told_the_narrator_and_written_with_the_turn(played):
+    state = played.root / "campaign-state.md"
+    played.cast.answers["dm"] = lambda _: direct(
+        resources=[{"name": "silver", "set": 9}],
+        effects={"add": [{"who": "Kit Sallow", "effect": "chilled", "turns": 2}]},
+    )
+    played.turn()
+    assert "- silver: 9" in state.read_text() and "chilled" in state.read_text()
+    (said,) = played.asked("narrator")[:1]
+    told = said[said.index("# Where this turn should go") :]
+    assert "silver" in told and "chilled" in told
+    lines = records.lines(played.root, records.folders(played.root)[-1])
+    kinds = [line["do"] for line in lines]
+    assert kinds.index("before") < kinds.index("plan") < kinds.index("directive") < kinds.index("told")
+    Game(played.root, environ={}).undo(Listener())
+    assert "- silver: 9" not in state.read_text() and "chilled" not in state.read_text()
+
+
+def test_what_runs_out_is_told_the_narrator_and_goes(played):
+    played.cast.answers["dm"] = lambda _: direct(
+        effects={"add": [{"who": "Kit Sallow", "effect": "chilled", "turns": 1}]}
+    )
+    played.turn()
+    played.cast.answers["dm"] = lambda _: direct()
+    for _ in range(2):
+        played.turn("I wait.")
+    said = [text_[text_.index("# Where this turn should go") :] for text_ in played.asked("narrator")]
+    assert any("chilled" in one for one in said[1:])
+    assert "chilled" not in (played.root / "campaign-state.md").read_text().split("## Journal")[0]
+
+
+def test_what_cannot_be_is_left_out_and_said_in_the_feed_and_the_rest_applies(played):
+    played.cast.answers["dm"] = lambda _: direct(
+        resources=[{"name": "silver", "set": 9}, {"name": "gold", "set": "many"}],
+        combat={"damage": [{"who": "Nobody At All", "amount": 3}]},
+    )
+    result = played.turn()
+    assert "- silver: 9" in (played.root / "campaign-state.md").read_text() and degraded(result) == []
+    opened = json.dumps([op.reason for op in Feed(played.root).read()], ensure_ascii=False)
+    assert opened.count("left out: ") == 2 and "Nobody At All" in opened
+
+
+def test_a_late_directives_changes_apply_with_the_next_turn_and_those_of_a_fresh_one_too(played, hurried):
+    played.cast.answers["dm"] = late("The bell has a crack.", resources=[{"name": "silver", "set": 9}])
+    played.turn()
+    state = played.root / "campaign-state.md"
+    assert "- silver: 9" not in state.read_text()
+    played.cast.answers["dm"] = lambda _: direct("A gull drops a crab.", resources=[{"name": "rope", "set": 2}])
+    played.turn("I wait.")
+    assert "- silver: 9" in state.read_text() and "- rope: 2" in state.read_text()
 
 
 # -- side by side, and in time
