@@ -60,7 +60,7 @@ class Server:
         self._read += len(whole + newline)
         for raw in whole.splitlines():
             line = json.loads(raw)
-            if line["event"] == "asked" and line["path"].startswith("POST"):
+            if line["event"] == "asked" and line["path"].startswith("POST") and line["body"]:  # not killed in sending it
                 self.asked.append(words_of_body(line["body"]))
             elif line["event"] == "sent":
                 self.sent.add(line["n"])
