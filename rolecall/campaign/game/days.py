@@ -14,7 +14,7 @@ DATE, TIME, WEATHER = "date", "time", "weather"
 
 def resolve_time(sheet: Sheet, merged: Merged) -> None:
     """What is set, then what passes."""
-    for verb in (DATE, TIME, WEATHER):
+    for verb in (TIME, DATE, WEATHER):  # the date is told with the hour it has then
         for move in merged.of("calendar", verb):
             sheet.attempt(f"calendar.{verb}", move.args, move.layer, lambda move=move: _set(sheet, move))
     for move in merged.of("calendar", "advance"):

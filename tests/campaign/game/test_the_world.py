@@ -199,6 +199,17 @@ def test_time_passes_over_midnight_and_the_season_turns():
         "It is 10 Thawmoon 1492, Moonday, 01:45.", "It is Spring now.")  # fmt: skip
 
 
+def test_a_date_and_an_hour_set_together_are_told_together():
+    table = Table()
+    result = table.play({"calendar": {"date": "5 Frostmoon 1492", "time": "06:00"}})
+    assert (table.line(STATE, "date:"), table.line(STATE, "time:")) == (
+        "date: 5 Frostmoon 1492  # by the harbour's reckoning",
+        'time: "06:00"',
+    )
+    assert [line for line in result.said if "22:30" in line] == []
+    assert any(line.startswith("It is 5 Frostmoon 1492") and line.endswith("06:00.") for line in result.said)
+
+
 def test_of_two_layers_that_let_time_pass_the_narrators_counts_and_does_not_add_up():
     table = Table()
     table.play(("dm", {"calendar": {"advance": {"days": 5}}}), ("narrator", {"calendar": {"advance": {"days": 1}}}))
