@@ -97,7 +97,7 @@ def test_no_turn_was_degraded_and_every_layer_was_asked_when_it_was_its_turn(lon
     assert folds == 2
     assert asked == {
         "narrator": TURNS + TURNS // 5, "retriever": TURNS, "scribe": TURNS, "historian": 5, "chronicler": folds,
-        "afterwork": TURNS, "dm": TURNS, "turn_dm": TURNS,
+        "afterwork": TURNS,
     }  # fmt: skip
 
 

@@ -60,7 +60,8 @@ class Server:
         self._read += len(whole + newline)
         for raw in whole.splitlines():
             line = json.loads(raw)
-            if line["event"] == "asked" and line["path"].startswith("POST") and line["body"]:  # not killed in sending it
+            is_whole = line.get("path", "").startswith("POST") and line["body"]  # and was not killed while it was sent
+            if line["event"] == "asked" and is_whole:
                 self.asked.append(words_of_body(line["body"]))
             elif line["event"] == "sent":
                 self.sent.add(line["n"])
