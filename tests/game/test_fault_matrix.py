@@ -18,7 +18,19 @@ from rolecall.turn.game import Game
 from rolecall.turn.lifecycle import Listener
 from tests.conftest import REPOSITORY, Ran
 from tests.game import fault_table, plot
-from tests.game.fault_table import BAD, FAULTS, GOOD_MODEL, LAYERS, PROTOCOLS, SLOW, Fault, Layer, Server, outcome
+from tests.game.fault_table import (
+    BAD,
+    FAULTS,
+    GOOD_MODEL,
+    LAYERS,
+    PROTOCOLS,
+    SHARED,
+    SLOW,
+    Fault,
+    Layer,
+    Server,
+    outcome,
+)
 from tests.loopback.replies import Reply
 from tests.loopback.server import Loopback
 from tests.turn.world import text
@@ -116,7 +128,8 @@ def settings(root: Path, layer: Layer, fault: Fault, protocol: str) -> None:
     for role in ("narrator", "turn_dm", "dm", "sidecar"):
         mine = [f"{protocol}/{BAD}"] if role == layer.role else [sound]
         chains[role] = [*mine, sound] if role == "narrator" and role == layer.role and not layer.only else mine
-    limits = {role: SLOW if fault.slow and role == layer.role else 20 for role in chains}
+    seconds = SHARED if layer.role == "sidecar" else SLOW
+    limits = {role: seconds if fault.slow and role == layer.role else 20 for role in chains}
     kept = (root / "rolecall.yaml").read_text().splitlines()
     kept = [line for line in kept if line.split(":")[0] not in ("models", "timeouts", "memory")]
     more = [f"models: {json.dumps(chains)}", f"timeouts: {json.dumps(limits)}", DUE]
