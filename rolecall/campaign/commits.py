@@ -8,6 +8,7 @@ Nothing here ends a turn: every method returns why it could not commit, in words
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -47,6 +48,7 @@ class Keeper:
     ledger: Ledger
     known: Known = field(default_factory=Known)
     _before: dict[str, bytes] = field(default_factory=dict)  # staged files as they were before the command
+    _aside: threading.Thread | None = None  # settling
 
     @property
     def on(self) -> bool:
@@ -61,11 +63,24 @@ class Keeper:
             known.repository, known.has_identity, known.index = git.find(self.campaign.root), None, None
         return known.repository
 
+    def begin(self, before: Callable[[], str]) -> None:
+        """Settle beside what follows (mostly a model is asked): the first change of a file waits for it, and so does the end."""
+        if self.on:
+            self._aside = threading.Thread(target=self.settle, args=(before,), name="git", daemon=True)
+            self._aside.start()
+
+    def wait(self) -> None:
+        """Wait for `begin` to be done."""
+        if self._aside is not None and self._aside is not threading.current_thread():
+            self._aside.join()
+            self._aside = None
+
     def settle(self, before: Callable[[], str] = str) -> str:
         """Commit what an earlier command still owes, then the writer's pending edits; why not, in words, or nothing.
 
         `before` says what the edits came before (`T0043`); it is asked only when there are any.
         """
+        self.wait()
         if not self.on:
             return ""
         try:
@@ -88,6 +103,7 @@ class Keeper:
 
     def commit(self, message: Callable[[], str]) -> str:
         """Commit what was written since as the game's; why not, in words, or nothing."""
+        self.wait()
         if not self.on or not self.ledger.paths:
             return ""
         try:
@@ -235,8 +251,11 @@ def keeping(campaign: Campaign, known: Known | None = None) -> Iterator[Keeper]:
     if not keeper.on:
         yield keeper
         return
-    with keeper.ledger.watching():
-        yield keeper
+    with keeper.ledger.watching(keeper.wait):
+        try:
+            yield keeper
+        finally:
+            keeper.wait()
 
 
 def begin(campaign: Campaign) -> str:

@@ -36,7 +36,6 @@ _SETTINGS = (
     "core.fsmonitor=false",
     "core.quotePath=false",
     "core.fsync=committed",  # what git calls committed is on the disk, as everything else of a campaign
-    "core.fsyncMethod=batch",
     "i18n.commitEncoding=UTF-8",
 )
 # What a shell, a hook or another git may have left in the environment: which repository, which index, what is traced.

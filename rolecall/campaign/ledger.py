@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -70,11 +70,17 @@ class Ledger:
             self.note(message=message)
 
     @contextmanager
-    def watching(self) -> Iterator[None]:
-        """While this lasts, every file of the campaign that is changed here is put down before it is touched."""
+    def watching(self, first: Callable[[], None]) -> Iterator[None]:
+        """While this lasts, every file of the campaign that is changed here is put down before it is touched.
+
+        `first` is called before each: it waits for what must be done with the files as they were.
+        """
 
         def changing(root: Path, path: str) -> None:
-            if root == self.root and path not in self.paths and not path.startswith(f"{MACHINE_FOLDER}/"):
+            if root != self.root or path.startswith(f"{MACHINE_FOLDER}/"):
+                return
+            first()
+            if path not in self.paths:
                 self.note(path=path)
 
         files.before_change.append(changing)

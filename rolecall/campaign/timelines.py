@@ -55,6 +55,7 @@ def listed(campaign: Campaign) -> list[Timeline]:
 
 def go(keeper: Keeper, name: str) -> bool:
     """Go to a timeline; False when it is the current one. The writer's edits must have been committed before."""
+    keeper.wait()
     every = {timeline.name: timeline for timeline in listed(keeper.campaign)}
     if name not in every:
         near = get_close_matches(name, every, 1, 0.5)
@@ -69,6 +70,7 @@ def go(keeper: Keeper, name: str) -> bool:
 
 def make(keeper: Keeper, name: str, at: int | None = None) -> None:
     """Make a timeline from here, or from right after turn `at`, and go there; CampaignError when the name will not do."""
+    keeper.wait()
     repository = keeper.repository
     if repository.run("check-ref-format", "--branch", name, ok=(0, 1, 128)).decode().rstrip("\n") != name:
         raise CampaignError(f"`{name}` is no name for a branch", remedy=f"try `{slug(name, 'what-if')}`")

@@ -195,8 +195,7 @@ class Game:
             with commits.keeping(campaign, self._git) as self._keeper:
                 for put_right in recovery.recover(campaign, search):
                     listener.note(put_right.what)
-                with uninterrupted():  # where git says no, it says so again after the turn
-                    self._keeper.settle(lambda: _next_turn(campaign))
+                self._keeper.begin(lambda: _next_turn(campaign))  # where git says no, it says so again after the turn
                 yield campaign, search
 
     def _message(self, turn: int, verb: str = "", cost: str = "") -> str:

@@ -1,8 +1,8 @@
 """What git costs a turn: run `python tests/benchmarks/git.py [TURNS]`.
 
 Turns with a scripted model, in a running process, in a campaign of 5,000 entries and 3,000 told turns and in a new one; every
-third turn after an edit by hand. The time is that of the two calls in which a turn waits for git (before it: what is
-pending; after it: the turn), measured where the turn makes them. Beside it what one bare start of git takes meanwhile: a turn makes
+third turn after an edit by hand. The time is that for which a turn waits: before its first change, for what is pending to be
+committed (which is begun beside the search and the model), and after it, for its own commit. Beside it what one bare start of git takes meanwhile: a turn makes
 seven, twelve after an edit by hand, so that a busy machine shows.
 """
 
@@ -38,7 +38,7 @@ def timed_turns(root: Path, script: Path, turns: int) -> tuple[list[float], list
 
         return call
 
-    kept = {name: getattr(Keeper, name) for name in ("settle", "commit", "tidy")}
+    kept = {name: getattr(Keeper, name) for name in ("wait", "commit", "tidy")}
     for name, method in kept.items():
         setattr(Keeper, name, watched(method))
     plain, edited, bare = [], [], []
