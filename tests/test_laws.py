@@ -26,6 +26,7 @@ HEAVY = (
     "filelock",
     "platformdirs",
     "rapidfuzz",
+    "markdown_it",
 )
 
 

@@ -32,6 +32,7 @@ COMMANDS = {
     "why": ("history", "Where a line comes from."),
     "activity": ("history", "What the helpers did, and why."),
     "import": ("exchange", "Take in lorebooks, character cards, scenarios, a vault."),
+    "export": ("exporting", "Take out lorebooks, cards, the story as a book, a player's copy."),
     "fold": ("upkeep", "Close the Journal's oldest lines into a Chronicle."),
     "check": ("upkeep", "Look for problems."),
     "index": ("upkeep", "Bring the search index up to date."),

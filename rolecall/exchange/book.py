@@ -110,6 +110,23 @@ def rules(raw: Mapping[str, object], names: Mapping[str, str]) -> dict[str, obje
     return {name: raw[own] for name, own in names.items() if raw.get(own) is not None}
 
 
+def rules_out(entry: Entry, names: Mapping[str, str]) -> dict[str, object]:
+    """The rules of an entry under a source's own names: what `rules` reads."""
+    return {own: entry.rules[name] for name, own in names.items() if name in entry.rules}
+
+
+def position_of(entry: Entry) -> int:
+    """The number of an entry's position; 0 (before) where it has none, or one that only its source knows."""
+    word = entry.rules.get("position")
+    return POSITIONS.index(word) if word in POSITIONS else 0
+
+
+def role_of(entry: Entry) -> int:
+    """The number of the role that speaks an entry; 0 (system) where none is said."""
+    word = entry.rules.get("role")
+    return ROLES.index(word) if word in ROLES else 0
+
+
 def nth(words: tuple[str, ...], value: object) -> str:
     """The word a number stands for; the value itself where it is a word already."""
     if isinstance(value, int) and 0 <= value < len(words):

@@ -6,8 +6,22 @@ Fields after the V2 and V3 card specifications, and SillyTavern's `extensions` o
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
+
 from rolecall.exchange import loose
-from rolecall.exchange.book import LOGICS, POSITIONS, ROLES, Book, Entry, gather, nth, rules
+from rolecall.exchange.book import (
+    LOGICS,
+    POSITIONS,
+    ROLES,
+    Book,
+    Entry,
+    gather,
+    nth,
+    position_of,
+    role_of,
+    rules,
+    rules_out,
+)
 from rolecall.exchange.card import Parcel
 
 FORMAT = "a character book"
@@ -85,3 +99,57 @@ def entry(at: str, raw: dict) -> Entry:
         rules=held,
         raw=raw,
     )
+
+
+# -- writing
+
+
+def changed(raw: Mapping[str, object], now: Entry, names: Set[str]) -> dict:
+    """The row with the named parts of an entry as they are now; every other field as it was."""
+    row = dict(raw)
+    if "title" in names:
+        old = loose.text(row.get("name")).strip()
+        same = old and loose.text(row.get("comment")).strip() == old
+        for own in ("name", "comment") if same else ("name",) if old else ("comment",):
+            row[own] = now.title
+    if "text" in names:
+        row["content"] = now.text
+    if "keys" in names:
+        loose.put(row, "keys" if "keys" in row or "key" not in row else "key", now.keys)
+    if "constant" in names:
+        row["constant"] = now.constant
+    if "enabled" in names:
+        row["enabled"] = now.enabled
+        if "disable" in row:
+            row["disable"] = not now.enabled
+    return row
+
+
+def fresh(entry: Entry) -> dict:
+    """A row for an entry of any source; what the specification has no field for stands in SillyTavern's `extensions`."""
+    more = rules_out(entry, EXTENSIONS)
+    position = position_of(entry)
+    more |= {"position": position, "role": role_of(entry), "useProbability": True}
+    more["selectiveLogic"] = LOGICS.index(entry.logic) if entry.logic in LOGICS else 0
+    own = rules_out(entry, RULES)
+    return {
+        "id": 0,
+        "keys": [loose.slashed(key) if entry.regex else key for key in entry.keys],
+        "secondary_keys": list(entry.secondary),
+        "name": entry.title,
+        "comment": entry.title,
+        "content": entry.text,
+        "constant": entry.constant,
+        "selective": bool(entry.logic),
+        "insertion_order": own.pop("insertion_order", 100),
+        "enabled": entry.enabled,
+        "position": "after_char" if position == 1 else "before_char",
+        "use_regex": entry.regex or any(map(loose.is_regex, entry.keys)),
+        **own,
+        "extensions": more,
+    }
+
+
+def numbered(row: dict, number: int) -> dict:
+    """The row under a number of its own in its book."""
+    return {**row, "id": number}

@@ -14,6 +14,8 @@ from rolecall.exchange.card import Card, Parcel
 SPECS = {"chara_card_v2": "a V2 character card", "chara_card_v3": "a V3 character card"}
 V1 = "a V1 character card"
 PERSONA = "rolecall_persona"
+NO_SPEC, OF_PERSONA = "a character card without a spec", "a RoleCall persona"
+FORMATS = (*SPECS.values(), V1, NO_SPEC, OF_PERSONA)
 _V1 = ("description", "personality", "scenario", "first_mes", "mes_example")
 # What a card holds that stays with the original: (where, its name in the receipt).
 _KEPT = (
@@ -47,10 +49,10 @@ def read(data: dict, title: str) -> Parcel:
         raise ExchangeError("the character card has no `name`", remedy="write one into it")
     made = _card("" if flat else "data", data, fields)
     book = _book(fields, made.name, "" if flat else "data/")
-    version = SPECS.get(loose.text(data.get("spec")), V1 if flat else "a character card without a spec")
+    version = SPECS.get(loose.text(data.get("spec")), V1 if flat else NO_SPEC)
     world = loose.text(loose.mapping(fields.get("extensions")).get("world")).strip()
     linked = f"The card links to the lorebook {clean_line(world, 100)!r}, which is a file of its own: import that too."
-    name = "a RoleCall persona" if made.is_player else version
+    name = OF_PERSONA if made.is_player else version
     return Parcel(name, made.name, (book,) if book else (), (made,), left=(linked,) if world and not book else ())
 
 

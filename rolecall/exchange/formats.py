@@ -56,6 +56,17 @@ def load(place: Path) -> tuple[bytes, Parcel]:
         raise
 
 
+def value(data: bytes, place: Path) -> object:
+    """The JSON value that the bytes of a file hold, however it is wrapped: what `parcel` reads, and an export writes back."""
+    if data.startswith(png.SIGNATURE):
+        found = png.card(data, place)
+    elif zips.is_zip(data) and data.lstrip()[:1] != b"{":
+        found = zips.read(data, place).card
+    else:
+        found = jsonfile.loads(data, place)
+    return {"entries": found} if isinstance(found, list) else found
+
+
 def contents(place: Path, limit: int = MAX_FILE) -> bytes:
     """All bytes of a plain file of at most `limit` bytes."""
     try:

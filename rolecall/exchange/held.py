@@ -23,7 +23,7 @@ from rolecall.exchange.book import Entry
 from rolecall.exchange.card import Card, Parcel
 from rolecall.exchange.importing import FOLDER, MAP
 
-_BETWEEN = re.compile(r"\n+\*\*\*\n+")
+BETWEEN = re.compile(r"\n+\*\*\*\n+")
 _HEADING = re.compile(r"^## (.+?)[ \t]*$", re.M)
 
 
@@ -88,7 +88,7 @@ def card_now(campaign: Campaign, held: Held, card: Card) -> Card | None:
         old = getattr(card, own)
         said = parts.get(heading, "").strip()
         if said != pages.body_of(pages.joined(old)).strip():
-            several = tuple(one.strip() for one in _BETWEEN.split(said) if one.strip())
+            several = tuple(one.strip() for one in BETWEEN.split(said) if one.strip())
             new[own] = several if isinstance(old, tuple) else said
     tags = tuple(kinds.names_in(document.fields, "tags"))
     if [fold(tag) for tag in tags] != [fold(clean_line(tag, pages.MAX_KEY)) for tag in card.tags if tag.strip()]:
@@ -122,7 +122,7 @@ def _document(campaign: Campaign, held: Held, at: str) -> Document | None:
 
 def _keys_now(document: Document, entry: Entry, name: str) -> tuple[str, ...]:
     """The entry's keys without those that were taken out of its file, and with those that were put in."""
-    now = [key for part in ("aliases", "keys", "keys_regex") for key in _listed(document, part)]
+    now = [key for part in ("aliases", "keys", "keys_regex") for key in listed(document, part)]
     aliases, keys, patterns, _ = pages.keys_of(entry, name, "lore", set(), set())
     shown = {fold(key) for key in (*aliases, *keys, *patterns)}
     standing = {fold(key) for key in now}
@@ -131,7 +131,7 @@ def _keys_now(document: Document, entry: Entry, name: str) -> tuple[str, ...]:
     return (*kept, *(key for key in now if fold(key) not in shown))
 
 
-def _listed(document: Document, key: str) -> tuple[str, ...]:
+def listed(document: Document, key: str) -> tuple[str, ...]:
     """A list field's texts, each whole: a regular expression may hold a comma."""
     value = document.fields.get(key, "")
     if isinstance(value, str):

@@ -6,6 +6,7 @@ Nothing here raises: what cannot be read as the wanted type is empty, and the so
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 _TRUE = {"true", "yes", "on", "1"}
 _REGEX = re.compile(r"/.+/[a-zA-Z]*", re.S)
@@ -55,6 +56,18 @@ def words(value: object) -> tuple[str, ...]:
     else:
         found = [text(value)]
     return tuple(stripped for one in found if (stripped := one.strip()))
+
+
+def put(raw: dict, name: str, keys: Sequence[str]) -> None:
+    """Write keys where a source holds them: as one line with commas if it wrote one and no key holds a comma."""
+    held = raw.get(name)
+    plain = all("," not in key or is_regex(key) for key in keys)
+    raw[name] = ", ".join(keys) if isinstance(held, str) and plain else list(keys)
+
+
+def slashed(key: str) -> str:
+    """A regular expression with the slashes that say so."""
+    return key if is_regex(key) else f"/{key}/"
 
 
 def mapping(value: object) -> dict:

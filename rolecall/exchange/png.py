@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from rolecall.errors import ExchangeError
 from rolecall.exchange import jsonfile
@@ -61,6 +62,35 @@ def card(data: bytes, path: object) -> object:
     raise ExchangeError(
         "there is no character card in this picture", path=path, remedy="was it saved as a new picture?"
     )
+
+
+def with_cards(picture: bytes, cards: Mapping[str, bytes], path: object) -> bytes:
+    """A PNG that carries cards: {keyword: JSON}, base64 in a tEXt chunk each before IEND. Cards it carried go."""
+    parts = [SIGNATURE]
+    for kind, body in chunks(picture, path):
+        keyword = body.partition(b"\0")[0].decode("latin-1").strip().casefold()
+        if kind in (b"tEXt", b"zTXt", b"iTXt") and keyword in KEYWORDS:
+            continue
+        if kind == b"IEND":
+            parts += [_chunk(b"tEXt", name.encode() + b"\0" + base64.b64encode(text)) for name, text in cards.items()]
+        parts.append(_chunk(kind, body))
+    return b"".join(parts)
+
+
+def plain(seed: str, width: int = 400, height: int = 600) -> bytes:
+    """A plain picture: one colour, chosen by the seed, that grows darker downwards. 8-bit RGB, in pixels."""
+    red, green, blue = (64 + byte // 2 for byte in hashlib.sha256(seed.encode("utf-8", "replace")).digest()[:3])
+    rows = []
+    for y in range(height):
+        share = 1 - y / height / 2
+        rows.append(b"\0" + bytes((int(red * share), int(green * share), int(blue * share))) * width)
+    head = width.to_bytes(4, "big") + height.to_bytes(4, "big") + b"\x08\x02\0\0\0"
+    body = _chunk(b"IHDR", head) + _chunk(b"IDAT", zlib.compress(b"".join(rows), 9)) + _chunk(b"IEND", b"")
+    return SIGNATURE + body
+
+
+def _chunk(kind: bytes, body: bytes) -> bytes:
+    return len(body).to_bytes(4, "big") + kind + body + zlib.crc32(body, zlib.crc32(kind)).to_bytes(4, "big")
 
 
 def _text(kind: bytes, rest: bytes, path: object) -> bytes:

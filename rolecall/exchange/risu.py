@@ -6,8 +6,10 @@ whose key the rows in it name. A module's scripts, triggers and servers are data
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
+
 from rolecall.exchange import loose
-from rolecall.exchange.book import Book, Entry, Refused, gather, rules
+from rolecall.exchange.book import Book, Entry, Refused, gather, rules, rules_out
 from rolecall.exchange.card import Parcel
 
 FORMAT = "a RisuAI lorebook"
@@ -87,3 +89,57 @@ def _is_folder(row: object) -> bool:
 
 def _folder_key(row: dict) -> str:
     return loose.text(row.get("key"))
+
+
+# -- writing
+
+
+def folders(value: dict) -> list[dict]:
+    """The rows of a lorebook's or module's JSON that are folders."""
+    held = value.get("data") if value.get("type") == "risu" else loose.mapping(value.get("module")).get("lorebook")
+    return [row for row in loose.rows(held) if _is_folder(row)]
+
+
+def changed(raw: Mapping[str, object], now: Entry, names: Set[str]) -> dict:
+    """The row with the named parts of an entry as they are now; every other field as it was. RisuAI cannot switch one off."""
+    row = dict(raw)
+    if "title" in names:
+        row["comment"] = now.title
+    if "text" in names:
+        row["content"] = now.text
+    if "keys" in names:
+        row["key"] = ", ".join(now.keys)
+        row["useRegex"] = now.regex and len(now.keys) == 1
+    if "constant" in names:
+        row["alwaysActive"] = now.constant
+        if row.get("mode") == "constant" or (now.constant and row.get("mode") == "normal"):
+            row["mode"] = "constant" if now.constant else "normal"
+    return row
+
+
+def fresh(entry: Entry) -> dict:
+    """A row for an entry of any source, with what RisuAI has a field for: logic of second keys is `any` or none."""
+    held = rules_out(entry, RULES)
+    pattern = len(entry.keys) == 1 and (entry.regex or loose.is_regex(entry.keys[0]))
+    keys = [loose.slashed(key) if entry.regex else key for key in entry.keys]
+    row = {
+        "key": ", ".join(keys),
+        "secondkey": ", ".join(entry.secondary),
+        "insertorder": held.pop("insertorder", 100),
+        "comment": entry.title,
+        "content": entry.text,
+        "mode": "constant" if entry.constant else "normal",
+        "alwaysActive": entry.constant,
+        "selective": bool(entry.logic),
+        "useRegex": pattern,
+        "bookVersion": 2,
+        **held,
+    }
+    if entry.rules.get("case_sensitive") is not None:
+        row["extentions"] = {"risu_case_sensitive": entry.rules["case_sensitive"]}
+    return row
+
+
+def numbered(row: dict, number: int) -> dict:
+    """The row as it is: RisuAI numbers none."""
+    return row

@@ -5,8 +5,22 @@ Fields after SillyTavern's `public/scripts/world-info.js`. Older files lack many
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
+
 from rolecall.exchange import loose
-from rolecall.exchange.book import LOGICS, POSITIONS, ROLES, Book, Entry, gather, nth, rules
+from rolecall.exchange.book import (
+    LOGICS,
+    POSITIONS,
+    ROLES,
+    Book,
+    Entry,
+    gather,
+    nth,
+    position_of,
+    role_of,
+    rules,
+    rules_out,
+)
 from rolecall.exchange.card import Parcel
 
 FORMAT = "SillyTavern world info"
@@ -17,6 +31,15 @@ RULES = {
     "group_weight": "groupWeight", "exclude_recursion": "excludeRecursion", "prevent_recursion": "preventRecursion",
     "delay_until_recursion": "delayUntilRecursion", "vectorized": "vectorized", "ignore_budget": "ignoreBudget",
     "outlet": "outletName", "automation": "automationId", "characters": "characterFilter",
+}  # fmt: skip
+# An entry as SillyTavern makes a new one.
+_NEW = {
+    "uid": 0, "key": [], "keysecondary": [], "comment": "", "content": "", "constant": False, "vectorized": False,
+    "selective": True, "selectiveLogic": 0, "addMemo": True, "order": 100, "position": 0, "disable": False,
+    "ignoreBudget": False, "excludeRecursion": False, "preventRecursion": False, "delayUntilRecursion": False,
+    "probability": 100, "useProbability": True, "depth": 4, "outletName": "", "group": "", "groupOverride": False,
+    "groupWeight": 100, "scanDepth": None, "caseSensitive": None, "matchWholeWords": None, "useGroupScoring": None,
+    "automationId": "", "role": 0, "sticky": None, "cooldown": None, "delay": None, "displayIndex": 0, "extensions": {},
 }  # fmt: skip
 
 
@@ -60,3 +83,38 @@ def entry(at: str, raw: dict) -> Entry:
         rules=held,
         raw=raw,
     )
+
+
+# -- writing
+
+
+def changed(raw: Mapping[str, object], now: Entry, names: Set[str]) -> dict:
+    """The row with the named parts of an entry as they are now; every other field as it was."""
+    row = dict(raw)
+    for name, own in (("title", "comment"), ("text", "content"), ("constant", "constant")):
+        if name in names:
+            row[own] = getattr(now, name)
+    if "keys" in names:
+        loose.put(row, "key", now.keys)
+    if "enabled" in names:
+        row["disable"] = not now.enabled
+    return row
+
+
+def fresh(entry: Entry) -> dict:
+    """A row for an entry of any source, with all that world info has a field for."""
+    held = rules_out(entry, RULES)
+    if not isinstance(held.get("characterFilter"), dict):
+        held.pop("characterFilter", None)
+    row = {**_NEW, **held, "comment": entry.title, "content": entry.text, "constant": entry.constant}
+    row["key"] = [loose.slashed(key) if entry.regex else key for key in entry.keys]
+    row["keysecondary"] = list(entry.secondary)
+    row["selective"] = bool(entry.logic) or not entry.secondary
+    row["selectiveLogic"] = LOGICS.index(entry.logic) if entry.logic in LOGICS else 0
+    row["position"], row["role"], row["disable"] = position_of(entry), role_of(entry), not entry.enabled
+    return row
+
+
+def numbered(row: dict, number: int) -> dict:
+    """The row under a number of its own in its book."""
+    return {**row, "uid": number}
