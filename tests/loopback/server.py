@@ -4,9 +4,9 @@ In a test: the `loopback` fixture. As a process of its own, telling stories to w
 
     python -m tests.loopback.server --port 0 --log requests.jsonl
 
-prints its port in a line, then answers until it is killed. The log has a line `{"n": 1, "event": "asked", "path": …,
-"body": …}` when a request has come in, and `{"n": 1, "event": "sent"}` once its answer has been handed to the system
-whole (`"gone"` if the other side hung up first, `"cut"` if the answer was to be cut).
+prints its port in a line, then answers until it is killed. The log has a line `{"n": 1, "event": "asked", "at": …, "path": …,
+"body": …}` when a request has come in, and `{"n": 1, "event": "sent", "at": …}` once its answer has been handed to the system
+whole (`"gone"` if the other side hung up first, `"cut"` if the answer was to be cut); `at` is in seconds.
 """
 
 from __future__ import annotations
@@ -34,13 +34,18 @@ ReplyTo = Callable[[dict[str, Any]], Reply]
 
 @dataclass
 class Seen:
-    """One request, in the order of arrival; names of headers are in lower case. `state` is asked, sent, gone (they hung up) or cut (as scripted)."""
+    """One request, in the order of arrival; names of headers are in lower case. `state` is asked, sent, gone (they hung up) or cut (as scripted).
+
+    `begun` and `ended` are seconds of the monotonic clock: when it had come in, and when its answer was out.
+    """
 
     number: int
     path: str
     body: dict[str, Any]
     headers: dict[str, str]
     state: str = "asked"
+    begun: float = field(default_factory=time.monotonic)
+    ended: float = 0.0
     finished: threading.Event = field(default_factory=threading.Event)
 
 
@@ -106,14 +111,14 @@ class Loopback:
         with self._lock:
             seen = Seen(len(self.requests) + 1, path, body, headers)
             self.requests.append(seen)
-            self._write({"n": seen.number, "event": "asked", "path": path, "body": body})
+            self._write({"n": seen.number, "event": "asked", "at": seen.begun, "path": path, "body": body})
             return seen, self._reply(body) if path.startswith("POST") else Reply()
 
     def close_request(self, seen: Seen, state: str) -> None:
         """Note how its answer ended."""
         with self._lock:
-            seen.state = state
-            self._write({"n": seen.number, "event": state})
+            seen.state, seen.ended = state, time.monotonic()
+            self._write({"n": seen.number, "event": state, "at": seen.ended})
         seen.finished.set()
 
     def _write(self, line: dict[str, Any]) -> None:
