@@ -74,10 +74,19 @@ def writes(root: Path, folder: str) -> list[dict]:
 
 
 def trails(root: Path, folder: str) -> dict[str, int]:
-    """How many lines each arc's trail had when a record left it (or when a later undo took one out)."""
-    found = {w["path"]: w.get("trail", 0) for w in writes(root, folder) if w["op"] == "arc"}
-    noted = {line["path"]: line["trail"] for line in lines(root, folder) if line["do"] == "trail"}
-    return {path: noted.get(path, length) for path, length in found.items()}
+    """How many lines each arc's trail had when a record left it, or when a later undo took some out.
+
+    The last word counts: an answer that a swipe brings back is written anew, and what was noted before that is past.
+    """
+    left: list[tuple[str, int]] = []
+    for line in lines(root, folder):
+        if line["do"] in ("write", "trail"):
+            left.append((line["path"] if "trail" in line else "", line.get("trail", 0)))
+        elif line["do"] == "unwritten" and left:
+            left.pop()
+        elif line["do"] == "unwound":
+            left.clear()
+    return {path: length for path, length in left if path}
 
 
 def json_lines(data: bytes) -> list[dict]:

@@ -313,13 +313,23 @@ def _note_folded(campaign: Campaign, turn: int) -> str:
 
 
 def _note_trails(campaign: Campaign, folder: str) -> None:
-    """Later turns' records say how long they left a trail; where a line of it was taken back, that is another length now."""
-    every = records.lines(campaign.root, folder)
-    for path in dict.fromkeys(line["path"] for line in every if line["do"] == "write" and line["op"] == "arc"):
-        for later in records.folders(campaign.root):
-            left = records.trails(campaign.root, later).get(path, 0)
-            if records.turn_of(later) > records.turn_of(folder) and left:
-                Record(campaign.root, later).note("trail", path=path, trail=left - 1)
+    """Later turns' records say how long they left a trail; where lines of it were taken back, that is another length now."""
+    turn = records.turn_of(folder)
+    moved: dict[str, set[str]] = {}
+    for line in records.lines(campaign.root, folder):
+        if line["do"] == "write" and line["op"] == "arc":
+            moved.setdefault(line["path"], set()).add(line.get("text", ""))
+    for later in records.folders(campaign.root) if moved else []:
+        if records.turn_of(later) <= turn:
+            continue
+        left = records.trails(campaign.root, later)
+        every = records.lines(campaign.root, later)
+        last = max((n for n, line in enumerate(every) if line["do"] == "unwound"), default=0)
+        said = [line["path"] for line in every[last:] if line.get("without") == turn]
+        for path, texts in moved.items():
+            if path in left and path not in said:  # said: the undo was interrupted right behind it
+                length = max(left[path] - len(texts), 0)
+                Record(campaign.root, later).note("trail", path=path, trail=length, without=turn)
 
 
 def _finish_undo(campaign: Campaign, turn: int) -> None:

@@ -77,6 +77,41 @@ def test_swipe_tells_the_same_action_again_and_switches_back_without_a_model(rol
     assert rolecall("-C", campaign, "swipe", "--to", "7").code == 1
 
 
+MOVED = """
+- text: Scene {n}.
+  tools:
+    - {{name: move_arc, arguments: {{arc: Who rang the drowned bell, text: Line {n}.}}}}
+    - {{name: append_journal, arguments: {{text: Journal {n}.}}}}
+"""
+
+
+def test_a_trail_that_undo_shortened_is_not_told_as_shrunk_whichever_answer_stands(rolecall, campaign, script):
+    for n in (1, 2, 3):
+        assert rolecall("-C", campaign, "turn", f"I go, {n}.", "--model", script(MOVED.format(n=n))).code == 0
+    assert rolecall("-C", campaign, "undo", "--turn", "T0001").code == 0
+    assert rolecall("-C", campaign, "check").code == 0
+    assert rolecall("-C", campaign, "swipe", "--model", script(MOVED.format(n=4))).code == 0
+    assert rolecall("-C", campaign, "undo", "--turn", "T0002").code == 0
+    assert (
+        rolecall("-C", campaign, "swipe", "--to", "1").code == 0
+    )  # it was noted before that T0001 was gone, not T0002
+    ran = rolecall("-C", campaign, "check")
+    assert (ran.code, ran.out) == (0, "")
+
+
+def test_a_trail_that_was_cut_is_told_after_an_undo_too(rolecall, campaign, script):
+    for n in (1, 2):
+        assert rolecall("-C", campaign, "turn", f"I go, {n}.", "--model", script(MOVED.format(n=n))).code == 0
+    assert rolecall("-C", campaign, "undo", "--turn", "T0001").code == 0
+    arc = campaign / "arcs/who-rang-the-drowned-bell.md"
+    text = arc.read_text()
+    arc.write_text(text.replace("- The bell rang once at dusk, and half the town pretended not to hear.\n", ""))
+    assert (
+        text != arc.read_text()
+        and "the trail has 0 lines; T0002 left it with 1" in rolecall("-C", campaign, "check").out
+    )
+
+
 def test_a_swipe_that_finds_no_model_leaves_the_answer_before_it(rolecall, campaign, script):
     assert rolecall("-C", campaign, "turn", "I take the oar.", "--model", script(rich("One."))).code == 0
     before = files_of(campaign)
