@@ -7,8 +7,6 @@ that gives something away is taken out, and what is left is looked at again, unt
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,12 +15,10 @@ from rolecall.campaign import secrets
 from rolecall.campaign.effects import Effect
 from rolecall.campaign.text import clean
 from rolecall.search import leaks
+from rolecall.search.disguise import unmasked
 from rolecall.search.searcher import Search
 
 INTENTIONS = "dm/intentions.md"  # the TurnDM reads it, and may not know more than that
-_UNSEEN = re.compile(
-    r"[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f]"
-)
 _PASSES = 60  # looks at a text; one that still gives something away then is withheld whole
 _JOINT = "\n\n"  # ends a sentence, and whatever somebody is saying in it
 
@@ -134,8 +130,8 @@ def said_in(lines: Sequence[str], fragments: Sequence[Mapping[str, Any]], effect
 
 
 def visible(text: str) -> str:
-    """The text without what cannot be seen: control characters, direction marks, joiners, soft hyphens."""
-    return _UNSEEN.sub("", unicodedata.normalize("NFC", clean(text)))
+    """The text as a reader sees it: no control characters, direction marks, joiners, entities, tags, letters in disguise."""
+    return unmasked(clean(text))
 
 
 def _cut(parts: list[str], start: int, end: int) -> None:

@@ -76,6 +76,7 @@ def content_words(text: str) -> set[str]:
     """The words that carry a line's meaning, folded and cut to six letters (so that `burned` meets `burning`)."""
     found = set()
     for word in _WORD.findall(fold(text)):
+        word = word.removesuffix("'s")
         if _UNSPACED.search(word):
             found.update(word[i : i + 2] for i in range(max(1, len(word) - 1)))
         elif len(word) > 2 and word not in _LIGHT:

@@ -22,6 +22,7 @@ from rolecall.campaign.documents import parse
 from rolecall.campaign.narration import Sentence, sentences
 from rolecall.errors import CampaignError
 from rolecall.search.analysis import fold, words
+from rolecall.search.disguise import Squeezed
 from rolecall.search.passages import passages_of
 from rolecall.search.searcher import Search
 
@@ -125,25 +126,35 @@ class _Text:
         at = min((self.runs[run] for run in secret.runs if run in self.runs), default=None)
         return self.retold_at(secret) if at is None else at
 
-    def told_at(self, secret: _Secret) -> int | None:
-        """The sentence that tells a secret in other words by itself; failing that, the first of two that do."""
-        if not (secret.paths or secret.names) or len(secret.content) < LEAST:
-            return None
-        needed = max(LEAST, len(secret.content) * SHARE)
+    def told_at(self, secret: _Secret) -> tuple[int, ...]:
+        """The sentence that tells a secret in other words by itself; failing that, the first two that do together.
+
+        Who is tied to whom needs one word beside the names: `Marta is Sera's twin`.
+        """
+        names = len(secret.paths) + len(secret.names)
+        if not names or not secret.content:
+            return ()
+        needed = 1 if names > 1 and len(secret.content) == 1 else _needed(secret)
         for at, (named, bag) in enumerate(self._alone):
             if secret.paths <= named and secret.names <= bag and len(secret.content & bag) >= needed:
-                return at
-        return self.retold_at(secret)
+                return (at,)
+        at = self.retold_at(secret)
+        return () if at is None else (at, at + 1) if at + 1 < len(self.sentences) else (at,)
 
     def retold_at(self, secret: _Secret) -> int | None:
         """The first of two sentences that tell a secret in other words."""
         if not (secret.paths or secret.names) or len(secret.content) < LEAST:
             return None
-        needed = max(LEAST, len(secret.content) * SHARE)
+        needed = _needed(secret)
         for at, (named, bag) in enumerate(zip(self._named, self._bags, strict=True)):
             if secret.paths <= named and secret.names <= bag and len(secret.content & bag) >= needed:
                 return at
         return None
+
+
+def _needed(secret: _Secret) -> float:
+    """Content words of a secret that tell it."""
+    return max(LEAST, len(secret.content) * SHARE)
 
 
 def _runs(text: str, names: Iterable[tuple[int, int]] = ()) -> list[tuple[tuple[str, ...], int]]:
@@ -225,12 +236,13 @@ def exposed(text: str, truths: Iterable[str], plans: Iterable[str], search: Sear
         return []
     text = _nfc(text)
     said, runs = _Text(text, search), _Runs(text)
+    squeezed = Squeezed(text)
     found = {leak.sentence.start: leak for leak in _named(said, search)}
     told = _Runs(_nfc(known)) if known else None
     truths = list(dict.fromkeys(truths))
     for one in dict.fromkeys((*truths, *plans)):
         for part, spelled in _spelled(one):
-            for run, at in runs.shared(spelled):
+            for run, at in (*runs.shared(spelled), *_run_together(squeezed, spelled)):
                 start = said.sentence_at(at).start
                 if start in found or (told and told.has(run)) or _is_name(run, search) or _told_openly(run, search):
                     continue
@@ -239,14 +251,19 @@ def exposed(text: str, truths: Iterable[str], plans: Iterable[str], search: Sear
         if not any(said.may_hold(part) for part in _said(one)):
             continue
         for secret in _secrets(one, search):
-            at = said.told_at(secret)
-            if (
-                at is not None
-                and said.sentences[at].start not in found
-                and not _says_openly(secret, said, at, search, known)
-            ):
-                found[said.sentences[at].start] = Leak(said.sentences[at], secret.text)
+            places = said.told_at(secret)
+            if places and not _says_openly(secret, said, places[0], search, known):
+                for at in places:
+                    sentence = said.sentences[at]
+                    found.setdefault(sentence.start, Leak(sentence, secret.text))
     return [found[start] for start in sorted(found)]
+
+
+def _run_together(squeezed: Squeezed, runs: tuple[tuple[str, ...], ...]) -> Iterator[tuple[tuple[str, ...], int]]:
+    """(run, character position) of those runs whose letters stand in a text, whatever parts them or does not."""
+    for run in runs:
+        if (at := squeezed.place(run)) is not None:
+            yield run, at
 
 
 class _Runs:

@@ -64,6 +64,73 @@ def test_other_marks_capitals_and_what_cannot_be_seen_hide_nothing(curtain, said
     assert left != said and curtain.draw([said])[1]
 
 
+DISGUISES = {
+    "letters of another script": TRUTH.translate(str.maketrans("aeopcx", "аеорсх")),
+    "one letter of another script": TRUTH.replace("a", "а"),
+    "wide letters": "".join(chr(ord(c) + 0xFEE0) if c.isascii() and c.isalpha() else c for c in TRUTH),
+    "bold letters": "".join(chr(0x1D41A + ord(c) - 97) if "a" <= c <= "z" else c for c in TRUTH),
+    "circled letters": "".join(chr(0x24D0 + ord(c) - 97) if "a" <= c <= "z" else c for c in TRUTH),
+    "small capitals": TRUTH.translate(str.maketrans("aoe", "ᴀᴏᴇ")),
+    "accents": TRUTH.replace("a", "á").replace("o", "ö"),
+    "struck through": "".join(f"{c}\u0336" if c != " " else c for c in TRUTH),
+    "entities": "".join(f"&#x{ord(c):x};" for c in TRUTH),
+    "entities of entities": TRUTH.replace("a", "&amp;#97;"),
+    "entities between words": TRUTH.replace(" ", "&nbsp;"),
+    "entities in words": TRUTH.replace("a", "a&#8203;"),
+    "percent signs": TRUTH.replace(" ", "%20"),
+    "emphasis in words": TRUTH.replace("rn", "r**n**").replace("sc", "s*c*").replace("ar", "a_r_"),
+    "backslashes": TRUTH.replace("a", "\\a"),
+    "tags": TRUTH.replace("a", "<b>a</b>"),
+    "comments in words": TRUTH.replace("a", "a<!-- -->"),
+    "comments between words": TRUTH.replace(" ", " <!-- x y z --> "),
+    "letters apart": " ".join(" ".join(word) for word in TRUTH.split()),
+    "letters joined by hyphens": " ".join("-".join(word) for word in TRUTH.split()),
+    "letters joined by dots": " ".join(".".join(word) for word in TRUTH.split()),
+    "no spaces": "".join(TRUTH.split()),
+    "capitals for spaces": "".join(word.title() for word in TRUTH.split()),
+    "letters nobody sees": "".join(c + chr(0xE0000 + ord(c)) if c == "a" else c for c in TRUTH),
+    "fillers": TRUTH.replace("a", "a\u3164"),
+}
+
+
+@pytest.mark.parametrize("said", DISGUISES.values(), ids=DISGUISES)
+def test_a_truth_in_disguise_is_withheld(curtain, said):
+    assert passed(curtain, f"Rain falls.\n\n{said}.\n\nA gull cries.").split() == [
+        "Rain",
+        "falls.",
+        "A",
+        "gull",
+        "cries.",
+    ]
+
+
+def test_what_only_nobody_sees_does_not_pass_with_a_sentence(curtain):
+    tagged = "".join(chr(0xE0000 + ord(char)) for char in TRUTH)
+    assert passed(curtain, f"Rain falls{tagged}. <!-- {TRUTH} -->A gull cries.") == "Rain falls. A gull cries."
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Снег идёт над гаванью, и Sera поёт.",
+        "Η θάλασσα είναι ήσυχη απόψε.",
+        "Tom & Kit drink 50% beer at 3 < 4 bells; H₂O, m², ½ and №5 stay.",
+        "*Quietly*, she **waits**: an _old_ habit.",
+    ],
+)
+def test_a_text_without_disguise_passes_to_the_letter(curtain, said):
+    assert passed(curtain, said) == said
+
+
+@pytest.mark.parametrize("said", ["Marta is Sera's twin.", "Sera and Marta are twins.", "Sera is the twin of Marta."])
+def test_who_is_tied_to_whom_is_withheld_however_it_is_put(curtain, said):
+    assert passed(curtain, f"Rain falls. {said}") == "Rain falls."
+
+
+def test_two_sentences_that_tell_a_truth_only_together_both_go(curtain):
+    assert passed(curtain, "Did Old Pasco burn the old mill? Yes, Marta paid him forty marks.") == ""
+
+
 def test_a_truth_cut_up_over_sentences_and_fields_is_put_together_again(curtain):
     assert (
         passed(curtain, "Old Pasco burned", "the old mill.", "Because Marta paid.")
