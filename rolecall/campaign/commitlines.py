@@ -19,6 +19,7 @@ LONGEST = 500  # characters of a subject
 TURN, SWIPE, UNDO, FOLD = "Rolecall-Turn", "Rolecall-Swipe", "Rolecall-Undo", "Rolecall-Fold"
 IMPORT = "Rolecall-Import"
 INGEST = "Rolecall-Ingest"
+PROPOSAL = "Rolecall-Proposal"
 MODELS, TOKENS, COST = "Rolecall-Models", "Rolecall-Tokens", "Rolecall-Cost"
 INTERRUPTED = "What an interrupted command wrote"
 _TRAILER = re.compile(r"Rolecall-[A-Z][a-z]+: .+")
@@ -58,6 +59,11 @@ def of_ingest(name: str, turns: str = "") -> str:
     """The message for a chat that was brought in as these turns, or, without any, taken back."""
     name = clean_line(name, 120)
     return composed(f"Ingest {name} as {turns}" if turns else f"Undo the ingest of {name}", [(INGEST, turns)])
+
+
+def of_proposal(number: int, line: str) -> str:
+    """The message for a proposal that the writer accepted."""
+    return composed(f"Accept proposal {number}: {line}", [(PROPOSAL, str(number))])
 
 
 def of_hand(paths: Sequence[str], before: str) -> str:

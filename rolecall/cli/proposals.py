@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rolecall.cli.shared import json_option, note, reading, root_of, say, say_json, wait_option
+from rolecall.cli.shared import game_of, json_option, note, reading, say, say_json, wait_option
 
 
 @click.group("proposals", invoke_without_command=True)
@@ -39,15 +39,14 @@ def proposals_command(ctx: click.Context, as_json: bool) -> None:
 @wait_option
 @click.pass_context
 def accept_command(ctx: click.Context, numbers: tuple[int, ...], wait: float) -> None:
-    """Make the changes of the proposals N."""
-    from rolecall.campaign import lock, proposals
+    """Make the changes of the proposals N; where git keeps the campaign, each is a commit of its own."""
+    from rolecall.turn import deciding
+    from rolecall.turn.lifecycle import Listener
 
-    root = root_of(ctx)
-    with lock.hold(root, "rolecall proposals accept", wait=wait):
-        for number in numbers:
-            written = proposals.accept(root, number)
-            paths = dict.fromkeys(path for path, _ in written)
-            say(f"{number}: {', '.join(paths) if paths else 'it stands so already'}")
+    def done(number: int, paths: list[str]) -> None:
+        say(f"{number}: {', '.join(paths) if paths else 'it stands so already'}")
+
+    deciding.accept(game_of(ctx, "proposals accept", (), wait), numbers, Listener(note=note), done)
 
 
 @proposals_command.command("drop")
@@ -56,9 +55,10 @@ def accept_command(ctx: click.Context, numbers: tuple[int, ...], wait: float) ->
 @click.pass_context
 def drop_command(ctx: click.Context, numbers: tuple[int, ...], wait: float) -> None:
     """Close the proposals N without making their changes."""
-    from rolecall.campaign import lock, proposals
+    from rolecall.turn import deciding
+    from rolecall.turn.lifecycle import Listener
 
-    root = root_of(ctx)
-    with lock.hold(root, "rolecall proposals drop", wait=wait):
-        for number in numbers:
-            say(f"{number}: dropped ({proposals.drop(root, number).line})")
+    def done(number: int, line: str) -> None:
+        say(f"{number}: dropped ({line})")
+
+    deciding.drop(game_of(ctx, "proposals drop", (), wait), numbers, Listener(note=note), done)
