@@ -116,9 +116,11 @@ def rules_out(entry: Entry, names: Mapping[str, str]) -> dict[str, object]:
 
 
 def position_of(entry: Entry) -> int:
-    """The number of an entry's position; 0 (before) where it has none, or one that only its source knows."""
+    """The number of an entry's position; of one that only its source knows, whether it is before or after."""
     word = entry.rules.get("position")
-    return POSITIONS.index(word) if word in POSITIONS else 0
+    if word in POSITIONS:
+        return POSITIONS.index(word)
+    return int(isinstance(word, str) and word.startswith("after"))
 
 
 def role_of(entry: Entry) -> int:

@@ -86,7 +86,7 @@ def _within(tokens: list) -> Iterator:
     kept: list[bool] = []
     for token in tokens:
         if token.type == "image":
-            token.type, token.tag, token.children = "text", "", None
+            token.type, token.tag, token.content, token.children = "text", "", _words(token.children), None
             yield token
         elif token.type == "link_open":
             kept.append(str(token.attrs.get("href", "")).casefold().startswith(_OUTSIDE))
@@ -97,6 +97,13 @@ def _within(tokens: list) -> Iterator:
                 yield token
         else:
             yield token
+
+
+def _words(tokens: list | None) -> str:
+    """What the words of a picture say, without their marks."""
+    return "".join(
+        _words(token.children) or token.content or " " * (token.type == "softbreak") for token in tokens or ()
+    )
 
 
 def _page(title: str, body: str, language: str, more: str = "") -> str:
