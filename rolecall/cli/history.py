@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import click
@@ -104,13 +105,12 @@ def _known(given: tuple[str, ...], known: tuple[str, ...], what: str) -> None:
 
 
 def _line(op) -> None:  # op: campaign.activity.Operation
-    from rolecall.cli.shared import printable
+    from rolecall.cli.shared import fitting
 
-    head = click.style(f"{op.type:<11}", fg=_COLOURS.get(op.type), bold=True)
+    head = f"{op.at[11:]} {op.type:<11} "
     cost = " ".join(
         part for part in (f"{op.tokens:,} tokens" if op.tokens else "", f"{op.ms:,} ms" if op.ms else "") if part
     )
-    tail = " · ".join(
-        printable(part) for part in (op.turn, op.phase, op.model, op.reason, ", ".join(op.paths), cost) if part
-    )
-    click.echo(f"{op.at[11:]} {head} {tail}")
+    tail = " · ".join(part for part in (op.turn, op.phase, op.model, op.reason, ", ".join(op.paths), cost) if part)
+    text = fitting(" " * len(head) + tail, sys.stdout)[len(head) :]
+    click.echo(f"{op.at[11:]} " + click.style(f"{op.type:<11} ", fg=_COLOURS.get(op.type), bold=True) + text)

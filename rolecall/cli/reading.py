@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from rolecall.cli.shared import json_option, printable, reading, say, say_json, search_of, secrets_option
@@ -14,7 +12,7 @@ from rolecall.cli.shared import json_option, printable, reading, say, say_json, 
 @json_option
 @click.pass_context
 def status_command(ctx: click.Context, secrets: bool, as_json: bool) -> None:
-    """Where the story stands: scene, party, promises, arcs, and what needs attention."""
+    """Where the story stands: scene, party, fight, resources, promises, arcs, and what needs attention."""
     from rolecall.play import views
 
     campaign = reading(ctx)
@@ -33,33 +31,15 @@ def status_command(ctx: click.Context, secrets: bool, as_json: bool) -> None:
 @click.pass_context
 def show_command(ctx: click.Context, name: str, secrets: bool, as_json: bool) -> None:
     """Read the entry that goes by NAME (a name, an alias or a path)."""
-    from rolecall.play import views
+    from rolecall.play import page, views
 
     campaign = reading(ctx)
     entry = views.find(search_of(campaign), name, with_secrets=secrets)
     shown = views.entry_json(campaign, entry, with_secrets=secrets)
     if as_json:
         say_json(shown)
-    elif sys.stdout.isatty():
-        _rendered(printable(shown["text"]))
     else:
-        say(shown["text"])
-
-
-def _rendered(text: str) -> None:
-    """Markdown as a terminal can show it; the lines of fields keep their line ends."""
-    from rich.console import Console
-    from rich.markdown import Markdown
-
-    head, _, body = text.partition("\n\n")
-    title, *fields = head.splitlines()
-    click.secho(title.removeprefix("# "), bold=True)
-    for line in fields:
-        key, _, held = line.partition(": ")
-        click.echo(click.style(f"{key}: ", dim=True) + held)
-    if body:
-        click.echo()
-        Console(width=min(Console().width, 100)).print(Markdown(body))
+        page.show(printable(shown["text"]))
 
 
 @click.command("list")
@@ -96,7 +76,8 @@ def _kind(kind: str | None) -> str | None:
     found = kind.casefold() if kind.casefold() in KINDS else plural.get(kind.casefold())
     if found is None:
         near = get_close_matches(kind.casefold(), sorted(KINDS), 1)
-        raise click.UsageError(f"`{kind}` is not a kind." + (f" Did you mean `{near[0]}`?" if near else ""))
+        hint = f"Did you mean `{near[0]}`?" if near else f"There are {', '.join(sorted(KINDS))}."
+        raise click.UsageError(f"`{kind}` is not a kind. {hint}")
     return found
 
 

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
@@ -111,12 +111,19 @@ class Bar:
 
 def note(text: str) -> None:
     """One quiet line on stderr."""
-    click.secho(printable(text), dim=True, err=True)
+    click.secho(fitting(text, sys.stderr), dim=True, err=True)
 
 
 def say(text: str) -> None:
-    """A line of data on stdout, safe for a terminal."""
-    click.echo(printable(text))
+    """A line of data on stdout, safe for a terminal and broken between words to fit it; in a pipe it stays one line."""
+    click.echo(fitting(text, sys.stdout))
+
+
+def fitting(text: str, stream: TextIO) -> str:
+    """A text as it is printed to a stream."""
+    from rolecall.play.columns import columns_of, folded
+
+    return folded(printable(text), columns_of(stream))
 
 
 def say_json(document: object) -> None:

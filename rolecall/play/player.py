@@ -13,7 +13,8 @@ from rolecall.campaign.folder import Campaign
 from rolecall.campaign.journal import turn_id
 from rolecall.campaign.text import clean
 from rolecall.errors import ModelError, RoleCallError
-from rolecall.play import views
+from rolecall.play import page, views
+from rolecall.play.columns import columns_of, folded
 from rolecall.play.prompt import Prompt, quiet_keys
 from rolecall.play.stream import Stream
 from rolecall.turn import afterwards
@@ -29,10 +30,10 @@ _HELP = """What you type is what your character does or says. Beside that:
   /swipe           another answer to the last turn
   /undo            take the last turn back
   /again           try the action again that could not be told
-  /help            this
-  /quit            leave (or Ctrl-D)
   /cost            what this turn, this session and the campaign used
-A number alone takes that suggestion. Ctrl-C stops the narrator and keeps what was said."""
+  /help            this
+  /quit            leave (or Ctrl-D)"""
+_KEYS = "A number alone takes that suggestion. Ctrl-C stops the narrator and keeps what was said."
 
 SOON = 0.4  # seconds in which the afterwork may end before the player is asked for the next action
 
@@ -56,7 +57,7 @@ class Player:
             "/swipe": self._swipe,
             "/undo": self._undo,
             "/cost": lambda _: self._say(views.cost_lines(self._campaign(), self.game.purse(self._campaign()))),
-            "/help": lambda _: click.echo(_HELP, err=True),
+            "/help": lambda _: click.echo(f"{_HELP}\n{_KEYS}" if self.terminal else _HELP, err=True),
         }
 
     def run(self) -> int:
@@ -259,9 +260,8 @@ class Player:
             return
         self.offered = ()
         for undone in self.game.undo(Listener(note=self._quiet)):
-            self._quiet(
-                f"{turn_id(undone.turn)} is taken back: {undone.action.splitlines()[0] if undone.action else ''}"
-            )
+            asked = undone.action.splitlines()[0] if undone.action else ""
+            self._quiet(f"{turn_id(undone.turn)} is taken back: {asked}")
             for path, clash in undone.clashes:
                 self._quiet(f"{path}:{clash.line}: you changed this too; your words stay.")
 
@@ -278,7 +278,7 @@ class Player:
         if not name:
             self._quiet("Say what to show: /show NAME")
             return
-        self._say([views.entry_text(self._campaign(), self._search(), name)])
+        page.show(clean(views.entry_text(self._campaign(), self._search(), name)))
 
     def _find(self, query: str) -> None:
         if not query:
@@ -296,7 +296,7 @@ class Player:
 
     def _say(self, lines: list[str]) -> None:
         for line in lines:
-            click.echo(clean(line))
+            click.echo(folded(clean(line), columns_of(sys.stdout)))
 
     def _quiet(self, text: str) -> None:
-        click.secho(clean(text), dim=True, err=True)
+        click.secho(folded(clean(text), columns_of(sys.stderr)), dim=True, err=True)

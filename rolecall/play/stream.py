@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import shutil
 from typing import TextIO
 
+from rolecall.play.columns import cells, columns_of, keeps
+
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-WIDEST = 100  # columns of prose on a wide terminal
 
 
 class Stream:
@@ -17,11 +17,10 @@ class Stream:
 
     def __init__(self, out: TextIO, width: int | None = None) -> None:
         self._out = out
-        terminal = out.isatty() if hasattr(out, "isatty") else False
-        columns = min(shutil.get_terminal_size().columns, WIDEST) if terminal else 0
-        self._width = width if width is not None else columns
+        self._width = width if width is not None else columns_of(out)
         self._column = 0
         self._word = ""
+        self._gap = False  # white space that is written only before another word of the same line
         self.wrote = False
         self.failed: OSError | None = None  # the reader has gone, or the disk behind a redirection is full
 
@@ -32,8 +31,8 @@ class Stream:
         if not self._width:
             self._put(piece)
         else:
-            for part in re.split(r"(\s)", piece):
-                self._wrapped(part)
+            for character in piece:
+                self._wrapped(character)
         self._flush()
 
     def _put(self, text: str) -> None:
@@ -56,28 +55,31 @@ class Stream:
         if self.wrote:
             self._put("\n")
             self._flush()
-        self._column, self.wrote = 0, False
+        self._column, self._gap, self.wrote = 0, False, False
 
-    def _wrapped(self, part: str) -> None:
-        if not part:
-            return
-        if not part.isspace():
-            self._word += part
-            return
-        self._put_word()
-        if part == "\n":
+    def _wrapped(self, character: str) -> None:
+        if character == "\n":
+            self._put_word()
             self._put("\n")
-            self._column = 0
-        elif self._column:
-            self._put(" ")
-            self._column += 1
+            self._column, self._gap = 0, False
+        elif character.isspace():
+            self._put_word()
+            self._gap = self._column > 0
+        else:
+            if self._word and not keeps(self._word[-1], character):
+                self._put_word()
+            self._word += character
 
     def _put_word(self) -> None:
         if not self._word:
             return
-        if self._column and self._column + len(self._word) > self._width:
+        wide = cells(self._word)
+        if self._column and self._column + self._gap + wide > self._width:
             self._put("\n")
             self._column = 0
+        elif self._gap:
+            self._put(" ")
+            self._column += 1
         self._put(self._word)
-        self._column += len(self._word)
-        self._word = ""
+        self._column += wide
+        self._word, self._gap = "", False

@@ -9,10 +9,14 @@ from rolecall.campaign import arcs, chronicles, journal, proposals, records, sec
 from rolecall.campaign.documents import Document, parse
 from rolecall.campaign.effects import promises_of
 from rolecall.campaign.folder import CONFLICT_COPY, Campaign
+from rolecall.campaign.game import company
 from rolecall.campaign.journal import turn_id
 from rolecall.campaign.kinds import STATE_FILE
+from rolecall.campaign.references import plain
 from rolecall.campaign.text import slug
 from rolecall.errors import DocumentError, StorageError, UnknownName
+from rolecall.play.figures import figures
+from rolecall.play.figures import lines as figure_lines
 from rolecall.search.catalogue import Entry
 from rolecall.search.searcher import Hit, Search
 from rolecall.turn import costs
@@ -33,6 +37,7 @@ def status(campaign: Campaign, search: Search, *, with_secrets: bool = False) ->
         "location": state.text("location"),
         "date": state.text("date"),
         "party": _party(state),
+        **figures(campaign, search, state, with_secrets=with_secrets),
         "promises": [
             {"text": p.words, "turn": turn_id(p.turn) if p.turn else "", "kept": p.kept} for p in promises_of(state)
         ],
@@ -55,9 +60,20 @@ def _state(campaign: Campaign) -> tuple[Document, str]:
 
 
 def _party(state: Document) -> list[str]:
-    section = state.section("Party")
-    lines = section.text.splitlines() if section else []
-    return [line.strip()[2:].strip() for line in lines if line.strip().startswith(("- ", "* ", "+ "))]
+    try:
+        return [row.text.strip() for _, row in company.members(state)]
+    except DocumentError:  # two sections of that name
+        return []
+
+
+def _members(now: dict) -> list[str]:
+    """The party for a person, hit points behind whoever has them."""
+    told = []
+    for member in now["party"]:
+        said = plain(member)
+        points = next((held for name, held in now["hit_points"].items() if said.startswith(name)), "")
+        told.append(f"  {said}" + (f" · hit points {points}" if points else ""))
+    return told
 
 
 def _arcs(campaign: Campaign, search: Search, with_secrets: bool) -> list[dict]:
@@ -94,19 +110,21 @@ def status_lines(campaign: Campaign, search: Search, *, with_secrets: bool = Fal
     """Where the story stands, for a person."""
     now = status(campaign, search, with_secrets=with_secrets)
     lines = [f"{campaign.settings.name or campaign.root.name} · {now['turn'] or 'no turn told yet'}"]
-    lines += [f"{key.capitalize()}: {now[key]}" for key in ("scene", "location", "date") if now[key]]
-    lines += ["", "Party"] + [f"  {member}" for member in now["party"]] if now["party"] else []
+    said = {key: plain(now[key]) for key in ("scene", "location", "date", "time", "weather")}
+    lines += [f"{key.capitalize()}: {text}" for key, text in said.items() if text]
+    lines += ["", "Party", *_members(now)] if now["party"] else []
+    lines += figure_lines(now)
     if now["promises"]:
         lines += ["", "Promises"]
         lines += [
-            f"  [{'x' if p['kept'] else ' '}] {p['text']}" + (f" ({p['turn']})" if p["turn"] else "")
+            f"  [{'x' if p['kept'] else ' '}] {plain(p['text'])}" + (f" ({p['turn']})" if p["turn"] else "")
             for p in now["promises"]
         ]
     if now["arcs"]:
         lines += ["", "Arcs"]
         for arc in now["arcs"]:
             lines.append(f"  {arc['name']} ({arc['status']})")
-            lines += [f"    {arc['latest']}"] if arc["latest"] else []
+            lines += [f"    {plain(arc['latest'])}"] if arc["latest"] else []
             lines += [f"    Truth: {arc['truth']}"] if arc.get("truth") else []
     if now["proposals"]:
         lines += ["", "Proposed for entries you locked (`rolecall proposals`)"]
