@@ -32,6 +32,7 @@ class ChatArcs:
     effects: list[Effect] = field(default_factory=list)
     _paths: dict[str, str] = field(default_factory=dict)  # folded name: path
     _names: dict[str, str] = field(default_factory=dict)  # path: name
+    _status: dict[str, str] = field(default_factory=dict)  # path: the status as it stands after the effects
 
     def __post_init__(self) -> None:
         for path, entry in sorted(self.search.catalogue.items()):
@@ -61,7 +62,7 @@ class ChatArcs:
             path = self._free(name)
             made = _file(name, _line(row, "question", LINE), _line(row, "stakes", LINE))
             self.effects.append(Effect("brought", path, turn, made, title=name, **why))
-            self._paths[fold(name)], self._names[path] = path, name
+            self._paths[fold(name)], self._names[path], self._status[path] = path, name, "open"
         elif not self._may_move(path):
             return ""
         self.effects.append(Effect("arc", path, turn, text, **why))
@@ -70,8 +71,13 @@ class ChatArcs:
             self.effects.append(Effect("summary", path, turn, f"{covers} {summary}", **why))
         status = _line(row, "status", STATUS)
         if status and fold(status) != "open":
-            self.effects.append(Effect("field", path, turn, status, key="status", **why))
+            was, self._status[path] = self._status_of(path), status
+            self.effects.append(Effect("value", path, turn, status, key="status", was=was, **why))
         return self._names[path]
+
+    def _status_of(self, path: str) -> str:
+        """An arc's status before the next line: what the writer makes of it while models are asked stays."""
+        return self._status[path] if path in self._status else self.campaign.document(path).text("status")
 
     def _known(self, name: str) -> str:
         """The arc that goes by a name, or by nearly that name."""

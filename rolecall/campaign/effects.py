@@ -30,7 +30,7 @@ class Effect:
     history    a dated line          text
     promise    a promise is made     text: `To Sera: bring the ledger`
     kept       a promise is kept     text: its words, as they stand
-    field      one field is set      key: its name, text: its value
+    field      one field is set, as in older records; by now it is `value`   key: its name, text: its value
     record     an entry is made      key: its kind, text: its prose, facts: its fields, the name among them
     facts      facts are merged in   key: the kind whose fields they are, facts
     absorb     another entry of the same thing is merged in   key: the kind, facts, lines: its dated lines

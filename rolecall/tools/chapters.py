@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rolecall.campaign import story
-from rolecall.campaign.effects import Effect
 from rolecall.campaign.journal import turn_id
 from rolecall.tools.saying import NAME, one_line
 from rolecall.tools.toolbox import Table, ToolFault, ToolType, schema, text
@@ -22,14 +21,14 @@ def _close(table: Table, given: dict) -> str:
     if document is not None and document.text(story.CLOSED).strip():
         raise ToolFault("This chapter is closed already.")
     said = {story.CLOSED: turn_id(table.turn)} | ({story.NEXT: _title(given, "next")} if given.get("next") else {})
-    table.effects += [Effect("field", path, table.turn, words, key=key) for key, words in said.items()]
+    table.effects += [table.replacing(path, key, words, reason="the chapter ended") for key, words in said.items()]
     return "The chapter ends with this turn; the next one begins a new file."
 
 
 def _name(table: Table, given: dict) -> str:
-    path, _ = story.place(table.campaign, table.turn, story.title_from(table.campaign, table.state))
+    path, new = story.place(table.campaign, table.turn, story.title_from(table.campaign, table.state))
     title = _title(given, "name")
-    table.effects.append(Effect("field", path, table.turn, title, key="name"))
+    table.effects.append(table.replacing(path, "name", title, reason="the chapter was named", made_with=new))
     return f"The chapter is called {title}."
 
 

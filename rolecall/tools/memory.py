@@ -64,8 +64,9 @@ def _set_scene(table: Table, arguments: dict) -> str:
     told = []
     for key in ("scene", "location", "date"):
         value = clean_line(arguments.get(key, ""))
-        if value and value != table.state.text(key):
-            table.effects.append(Effect("field", STATE_FILE, table.turn, value, key=key))
+        change = table.replacing(STATE_FILE, key, value, reason="the scene changed")
+        if value and value != change.was:
+            table.effects.append(change)
             told.append(key)
     return f"Noted: {', '.join(told)}." if told else "It stands so already."
 

@@ -72,17 +72,15 @@ def _open(table: Table, given: dict) -> str:
 def _close(table: Table, given: dict) -> str:
     entry, arc = _arc(table, given["arc"])
     how = given.get("how", "resolved")
-    table.put(
-        _line(table, entry, said(given, limit=LINE)), Effect("field", entry.path, table.turn, how, key=kinds.STATUS)
-    )
+    line = _line(table, entry, said(given, limit=LINE))
+    table.put(line, table.replacing(entry.path, kinds.STATUS, how, reason="the arc was closed"))
     return f"The arc {arc.name!r} is {how}."
 
 
 def _reopen(table: Table, given: dict) -> str:
     entry, arc = _arc(table, given["arc"], open_=False)
-    table.put(
-        _line(table, entry, said(given, limit=LINE)), Effect("field", entry.path, table.turn, "open", key=kinds.STATUS)
-    )
+    line = _line(table, entry, said(given, limit=LINE))
+    table.put(line, table.replacing(entry.path, kinds.STATUS, "open", reason="the arc was opened again"))
     return f"The arc {arc.name!r} is open again."
 
 
@@ -92,7 +90,7 @@ def _raise(table: Table, given: dict) -> str:
     before = f" (before: {arc.stakes})" if arc.stakes else ""
     table.put(
         _line(table, entry, f"The stakes rise: {stakes}{before}"),
-        Effect("field", entry.path, table.turn, stakes, key="stakes"),
+        table.replacing(entry.path, "stakes", stakes, reason="the stakes rose"),
     )
     return f"At stake in {arc.name!r} now: {stakes}"
 

@@ -17,6 +17,7 @@ from rolecall.campaign import documents
 from rolecall.campaign.documents import Document
 from rolecall.campaign.effects import Effect, edit_of
 from rolecall.campaign.folder import Campaign
+from rolecall.campaign.game import edits
 from rolecall.errors import DocumentError, RoleCallError, StorageError
 from rolecall.models.messages import Tool, ToolCall, ToolResult
 from rolecall.search.searcher import Search
@@ -94,6 +95,17 @@ class Table:
         from rolecall.tools import directing  # it is made of tools itself
 
         return directing.direct(self, fragment)
+
+    def replacing(self, path: str, key: str, words: str, *, reason: str = "", made_with: str = "") -> Effect:
+        """The effect that gives a field another value. It carries the value it replaces, so that what the writer changes
+        meanwhile stays; `made_with` is that value in a file that this turn is about to make.
+        """
+        document = self.now(path)
+        key = edits.held_key(document, key) if document else key
+        was = document.fields.get(key, "") if document else made_with
+        if not isinstance(was, str):
+            raise ToolFault(f"`{key}` holds more than one line there; it is the writer's to change.")
+        return Effect("value", path, self.turn, words, key=key, was=was, reason=reason)
 
     def put(self, *effects: Effect) -> None:
         """Put effects on the table, all or none; ToolFault where one cannot be made."""

@@ -30,7 +30,6 @@ REASONS = {  # why the narrator wrote what it wrote
     "history": "it became true in the scene",
     "promise": "promised in the scene",
     "kept": "a promise was kept",
-    "field": "the scene changed",
     "proposal": "for the writer to decide",
     **dict.fromkeys(("value", "item", "row", "gone", "remark", "made"), "the game's state after the scene"),
 }

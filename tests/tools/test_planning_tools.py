@@ -8,6 +8,7 @@ import pytest
 
 from rolecall.campaign import checklists, documents, effects, plans, records, reversal, story
 from rolecall.campaign.effects import Effect, edit_of
+from rolecall.errors import Unclear
 from rolecall.tools.toolbox import DM, NARRATOR, TURN_DM
 from tests.tools.table import CANARY, play
 
@@ -221,3 +222,39 @@ def test_a_hand_may_close_a_chapter_too(closed, new, tmp_path: Path):
     text = f"---\nname: The quay\nkind: story\nclosed: {closed}\n---\n\n## T0041\n\nShe looks away.\n"
     at = play(tmp_path / "tale", DM, **{"story/001-the-quay.md": text})
     assert (story.place(at.table.campaign, 42, "Next")[1] == "Next") == new
+
+
+# -- what the writer changes while the model is still thinking
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "path", "old", "new"),
+    [
+        ("close_arc", {"arc": "Who burned the ledger", "text": "Varr did."}, "arcs/ledger.md", "status: open", "status: waits for spring"),
+        ("reopen_arc", {"arc": "The flood", "text": "It rises."}, "arcs/flood.md", "status: resolved", "status: failed"),
+        ("raise_stakes", {"arc": "Who burned the ledger", "stakes": "the town"}, "arcs/ledger.md", "stakes: the harvest", "stakes: my own words"),
+        ("name_chapter", {"name": "Ashes"}, "story/001-the-quay.md", "name: The quay", "name: My own title"),
+        ("set_scene", {"scene": "Night on the river"}, "campaign-state.md", "", "scene: My own scene"),
+    ],
+)  # fmt: skip
+def test_a_value_the_writer_sets_meanwhile_stays(tool, given, path, old, new, tmp_path: Path):
+    at = play(tmp_path / "tale", NARRATOR if tool == "set_scene" else DM)
+    at.said(tool, **given)
+    before = (at.root / path).read_text()
+    old = old or next(line for line in before.split("\n") if line.startswith("scene:"))
+    assert before.count(old) == 1
+    mine = before.replace(old, new).encode()
+    effect = next(one for one in at.table.effects if one.path == path and one.op == "value")
+    with pytest.raises(Unclear, match="changed meanwhile"):
+        edit_of(effect)(mine)
+    assert old.encode() not in edit_of(effect)(before.encode())
+
+
+def test_the_first_chapter_may_be_named_while_its_first_turn_is_told(tmp_path: Path):
+    at = play(tmp_path / "tale", DM)
+    (at.root / "story/001-the-quay.md").unlink()
+    at.table.search.refresh()
+    at.said("name_chapter", name="Ashes")
+    (named,) = at.table.effects
+    told = Effect("section", named.path, 42, "It burns.", key="I look.", title=named.was)
+    assert b"\nname: Ashes\n" in b"\n" + edit_of(named)(edit_of(told)(None))
