@@ -2,50 +2,55 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 from itertools import pairwise
 
-from rolecall.campaign import arcs, chronicles, clashes, effects, files, journal, kinds, lock, records, story, summaries
+from rolecall.campaign import (
+    arcs,
+    chronicles,
+    clashes,
+    connections,
+    consistency,
+    effects,
+    instructions,
+    journal,
+    kinds,
+    lock,
+    misspellings,
+    records,
+    story,
+    strays,
+    summaries,
+)
 from rolecall.campaign.documents import Document, parse
 from rolecall.campaign.folder import CONFLICT_COPY, Campaign
+from rolecall.campaign.formers import FORMER
 from rolecall.campaign.frontmatter import Node, find
 from rolecall.campaign.game.faults import faults
 from rolecall.campaign.kinds import STATE_FILE
+from rolecall.campaign.problems import Problem
 from rolecall.campaign.settings import KNOWN, SETTINGS_FILE
 from rolecall.errors import DocumentError, Malformed, StorageError, Unclear
+
+__all__ = ["Problem", "check", "look"]
 
 _MARKER = re.compile(rb"^(?:<{7} |>{7} )", re.M)  # not the row of `=` between them: that may underline a heading
 _JOURNAL_LINE = re.compile(rb"^- T\d{4,9}(?:[ \t]|\r?$)", re.M)
 _WRITTEN = (journal.HEADING, effects.PROMISES, effects.HISTORY, arcs.TRAIL, summaries.HEADING)
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """One thing that is wrong. `line` is None where the whole file is meant."""
-
-    path: str
-    line: int | None
-    rule: str
-    message: str
-    remedy: str
-
-    def to_json(self) -> dict:
-        """The object `check --json` prints."""
-        return asdict(self)
-
-    def __str__(self) -> str:
-        where = f"{self.path}:{self.line}" if self.line else self.path
-        return f"{where}: {self.message}; {self.remedy}"
+def check(campaign: Campaign, *, strict: bool = False) -> list[Problem]:
+    """Every problem of a campaign, by path and line; with `strict` its notes too. Each file is read once."""
+    return [problem for problem in look(campaign) if strict or not problem.note]
 
 
-def check(campaign: Campaign) -> list[Problem]:
-    """Every problem of a campaign, by path and line."""
+def look(campaign: Campaign) -> list[Problem]:
+    """Every problem and every note of a campaign, by path and line."""
     found: list[Problem] = []
     documents: dict[str, Document] = {}
-    for path, _ in campaign.walk():
+    paths = campaign.names()
+    for path in paths:
         if path.startswith("imports/"):
             continue  # originals stay as they came
         found += _file(campaign, path, documents)
@@ -62,7 +67,14 @@ def check(campaign: Campaign) -> list[Problem]:
             found += _arc(document)
     found += [Problem(*fault) for fault in faults(documents.values())]
     found += _trails(campaign, documents)
-    found += _leftovers(campaign)
+    found += _instructions(documents)
+    names = connections.names_of(documents, paths)
+    found += connections.problems(documents, names)
+    found += consistency.every(documents, names)
+    for document in documents.values():
+        found += misspellings.problems(document)
+    found += _interrupted_one(campaign)
+    found += strays.problems(campaign.root, paths)
     return sorted(set(found), key=lambda p: (p.path, p.line or 0, p.rule))
 
 
@@ -261,12 +273,16 @@ def _interrupted(campaign: Campaign) -> str | None:
     return folder if records.newest_open(campaign.root) == folder else None  # it may have ended in between
 
 
-def _leftovers(campaign: Campaign) -> Iterator[Problem]:
+def _interrupted_one(campaign: Campaign) -> Iterator[Problem]:
     if (folder := _interrupted(campaign)) is not None:
         yield Problem(folder, None, "interrupted", "a turn that was interrupted", "any command that writes finishes it")
-    for place, folders, names in os.walk(campaign.root):
-        folders[:] = [name for name in folders if name != ".git"]
-        for name in names:
-            if files.is_temp(name):
-                path = os.path.relpath(os.path.join(place, name), campaign.root).replace(os.sep, "/")
-                yield Problem(path, None, "leftover", "a temporary file of a command that was killed", "remove it")
+
+
+def _instructions(documents: dict[str, Document]) -> Iterator[Problem]:
+    """Unchanged copies of instructions and prose modules as an earlier RoleCall shipped them."""
+    for path, document in documents.items():
+        if path in FORMER and instructions.is_former(path, document.data):
+            remedy = "`rolecall check --fix` puts the new text in its place; change a word and it stays"
+            yield Problem(
+                path, None, "old-instruction", "an unchanged copy of an older text than RoleCall ships", remedy
+            )

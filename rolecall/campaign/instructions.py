@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from rolecall.campaign import documents, kinds
+from rolecall.campaign import documents, files, kinds
 from rolecall.campaign.folder import CONFLICT_COPY, Campaign
+from rolecall.campaign.formers import FORMER
 from rolecall.errors import DocumentError
 
 INSTRUCTIONS = "instructions"
@@ -89,6 +90,18 @@ def instructions(campaign: Campaign, layer: str) -> tuple[Instruction, ...]:
 def _rank(when: str) -> int:
     """Conditions in their published order: what always holds first, so that the prompt's beginning stays the same."""
     return CONDITIONS.index(when) if when in CONDITIONS else len(CONDITIONS)
+
+
+def is_former(path: str, data: bytes) -> bool:
+    """Whether a campaign's file is an unchanged copy of a text that an earlier RoleCall shipped under that path."""
+    digest = files.sha256(data.replace(b"\r\n", b"\n"))[:16]
+    return digest in FORMER.get(path, ()) and packaged(path) is not None
+
+
+def packaged(path: str) -> bytes | None:
+    """The bytes that ship now under a path such as `instructions/always-narrate.md`; None where nothing does."""
+    folder, _, name = path.partition("/")
+    return dict(_packaged(folder)).get(name) if folder in (INSTRUCTIONS, PROSE) else None
 
 
 def prose_modules(campaign: Campaign) -> tuple[ProseModule, ...]:

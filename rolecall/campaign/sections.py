@@ -68,6 +68,14 @@ def sections_of(data: bytes, start: int, line: int) -> tuple[Section, ...]:
     return tuple(found)
 
 
+def fenced_spans(data: bytes, start: int) -> list[tuple[int, int]]:
+    """(start, end) of every line inside a closed code fence of the body that begins at byte `start`."""
+    if b"```" not in data and b"~~~" not in data:
+        return []
+    spans = lines_of(data, start)
+    return [spans[index] for index in sorted(_fenced(data, spans))]
+
+
 def _headings(data: bytes, spans: list[tuple[int, int]]) -> list[tuple[int, int, str, int]]:
     """(line index, level, text, lines taken) of each heading outside closed fences.
 

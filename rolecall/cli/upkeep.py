@@ -42,19 +42,25 @@ def fold_command(ctx: click.Context, models: tuple[str, ...], wait: float, as_js
 
 
 @click.command("check")
+@click.option(
+    "--strict", is_flag=True, help="Count what may be meant so, too: links to pages not written yet and the like."
+)
 @json_option
 @click.pass_context
-def check_command(ctx: click.Context, as_json: bool) -> None:
-    """Look for problems: front matter, turns, seals, trails, leftovers. Exit code 1 when there are any."""
+def check_command(ctx: click.Context, strict: bool, as_json: bool) -> None:
+    """Look for problems in every file: names, links, fields, turns, seals, secrets, leftovers. Exit code 1 when there are any."""
     from rolecall.campaign import checks
 
-    problems = checks.check(reading(ctx))
+    found = checks.look(reading(ctx))
+    problems = [problem for problem in found if strict or not problem.note]
     if as_json:
-        say_json([p.to_json() for p in problems])
+        say_json([problem.to_json() for problem in problems])
     for problem in () if as_json else problems:
-        say(str(problem))
+        say(f"{problem} [{problem.rule}]")
     if not problems and not as_json:
         note("No problems.")
+    if left := len(found) - len(problems):
+        note(f"{left} more may be meant so (`rolecall check --strict` lists them).")
     ctx.exit(1 if problems else 0)
 
 
