@@ -128,9 +128,7 @@ class Layers:
         return turn_dm.choose(chain, self.phases.desk, asked, seconds=self.deadline - time.monotonic())
 
     def _plan(self, chain: Chain) -> Directive:
-        asked = dm_stream.Question(
-            self.campaign, self.search, self.state, self.told, self.turn, self.action, f"{self.seed} dm"
-        )
+        asked = dm_stream.Question(self.campaign, self.search, self.state, self.told, self.turn, self.action, self.seed)
         return dm_stream.plan(chain, self.phases.desk, asked, seconds=self.latest - time.monotonic())
 
     def _is_in_time(self, role: str) -> bool:

@@ -155,9 +155,15 @@ class Turn:
                 if before.late is not None:
                     record.note("late", layer="dm")
                 if why := finish(before, phases):
-                    self._degrade("dm", why, "no directive for the next turn")
+                    self._degrade_late(why)
         except KeyboardInterrupt:
-            self._degrade("dm", "stopped by the player", "no directive for the next turn")
+            self._degrade_late("stopped by the player")
+
+    def _degrade_late(self, why: str) -> None:
+        """A DM that was late gave nothing in the end: one line in the result tells both."""
+        said = [one for one in self.degraded if one.layer == "dm"]
+        self.degraded = [one for one in self.degraded if one.layer != "dm"]
+        self._degrade("dm", "; then ".join([*(one.reason for one in said), why]), "no directive for the next turn")
 
     def _write(self, record: Record, phases: Phases, table: Table, action: str, narration: Narration) -> list[Effect]:
         """Write the turn down. Where the disk refuses, everything that was said is in the record, which stays open."""

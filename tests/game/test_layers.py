@@ -292,6 +292,30 @@ def test_a_late_directive_serves_the_next_turn_and_no_other(played, hurried):
     assert "The bell has a crack." not in played.asked("narrator")[-1] and pending.of(played.root, 4) is None
 
 
+def test_a_late_dm_that_gives_nothing_in_the_end_is_said_once(played, hurried):
+    played.cast.answers["dm"] = lambda _: Reply(status=500, headers_delay=3.5)
+    told = [one for one in played.turn().degraded if one.layer == "dm"]
+    assert [one.fallback for one in told] == ["no directive for the next turn"]
+    assert told[0].reason.startswith("it took longer than 2.5 s; then ")
+
+
+def test_the_initiative_a_dm_is_told_is_the_one_that_is_written(played):
+    answers: list[str] = []
+
+    def dm(body: dict) -> Reply:
+        said = plot.said_in(body)
+        if "A fight:" in said:
+            answers.append(said[said.index("A fight:") :].partition(".")[0])
+            return direct()
+        return Reply(tools=(("start_combat", {"combatants": [{"name": "Gull King"}, {"name": "Crab"}]}),))
+
+    played.cast.answers["dm"] = dm
+    played.turn()
+    rows = [row for row in (played.root / "campaign-state.md").read_text().splitlines() if ": initiative " in row]
+    written = ", ".join(row.removeprefix("- ").replace(": initiative ", " (") + ")" for row in rows)
+    assert len(rows) == 2 and answers == [f"A fight: {written}"]
+
+
 def test_a_fresh_directive_supersedes_the_late_ones_text(played, hurried):
     played.cast.answers["dm"] = late("The bell has a crack.")
     played.turn()

@@ -252,7 +252,7 @@ CASES = [
         "set_date",
         {"date": "13 Frostmoon 1492", "time": "dusk"},
         False,
-        "time: dusk. It is 13 Frostmoon 1492, Moonday, dusk.",
+        "It is 13 Frostmoon 1492, Moonday, dusk.",
         [
             "campaign-state.md -date: 12 Frostmoon 1492   # the writer's comment",
             "campaign-state.md +date: 13 Frostmoon 1492   # the writer's comment",

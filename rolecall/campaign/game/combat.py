@@ -21,6 +21,7 @@ from rolecall.campaign.documents import Document
 from rolecall.campaign.game import numbers
 from rolecall.campaign.game.numbers import Number
 from rolecall.campaign.game.rows import Row, name_in, rows_of, same_name
+from rolecall.campaign.merging import key_of
 from rolecall.campaign.notes import same
 
 HEADING = "Combat"
@@ -69,27 +70,37 @@ class Fight:
 
     def fighter(self, name: str) -> Fighter | None:
         """The combatant of that name."""
-        return next((one for one in self.fighters if same_name(one.name, name)), None)
+        return next(iter(self.named(name)), None)
+
+    def named(self, name: str) -> list[Fighter]:
+        """Every combatant of that name: more than one where the writer wrote it so."""
+        return [one for one in self.fighters if same_name(one.name, name)]
 
     def order(self) -> list[Fighter]:
         """The combatants in turn order: the highest initiative first, equal ones as they stand."""
         return sorted(self.fighters, key=lambda one: (one.initiative is None, -(one.initiative or 0)))
 
     def after(self, steps: int, able: Callable[[Fighter], bool]) -> tuple[str, int]:
-        """(whose turn it is `steps` further on, the round it is then), passing over those who cannot act."""
-        order, now = self.order(), self.round
-        can = [one for one in order if able(one)]
+        """(whose turn it is `steps` further on, the round it is then), passing over those who cannot act.
+
+        Those of one name have one place, the first of theirs: whose turn it is says a name and no more.
+        """
+        first: dict[str, str] = {}
+        for one in self.order():
+            first.setdefault(key_of(one.name), one.name)
+        order, now = list(first.values()), self.round
+        can = {name for name in order if any(able(one) for one in self.named(name))}
         if not can:
             return self.turn, now
-        at = next((n for n, one in enumerate(order) if same_name(one.name, self.turn)), -1)
+        at = next((n for n, name in enumerate(order) if same_name(name, self.turn)), -1)
         for _ in range(steps):
             while True:
                 at += 1
                 if at >= len(order):
                     at, now = 0, now + 1
-                if able(order[at]):
+                if order[at] in can:
                     break
-        return order[at].name, now
+        return order[at], now
 
 
 def read(document: Document) -> Fight | None:

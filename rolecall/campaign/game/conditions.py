@@ -52,11 +52,11 @@ class Condition:
 
 
 def conditions_of(document: Document) -> list[Condition]:
-    """The conditions of the Campaign State in order; a row without a colon is a note."""
+    """The conditions of the Campaign State in order; a row without a colon, or a name before it, is a note."""
     found = []
     for row in rows_of(document, HEADING):
         name, rest = row.named()
-        if not rest:
+        if not rest or not name_in(name):
             continue
         until = _UNTIL.search(rest)
         words = rest[: until.start()].strip() if until else rest

@@ -43,7 +43,10 @@ def _set(sheet: Sheet, move: Move) -> None:
         if now and day and (calendar.since(now, day) or 0) < 0:
             raise No(f"it lies before today ({sheet.state.text(DATE)})")
     sheet.value(STATE, move.verb, move.args, reason="time and weather")
-    _tell_day(sheet, now) if move.verb == DATE else sheet.say(f"{move.verb}: {move.args}.")
+    if move.verb == DATE:
+        _tell_day(sheet, now)
+    else:
+        sheet.say(f"{move.verb}: {move.args}.", about="the date" if move.verb == TIME else move.verb)
 
 
 def _advance(sheet: Sheet, args: dict) -> None:

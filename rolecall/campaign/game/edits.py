@@ -93,7 +93,10 @@ def _row(data: bytes, effect: Effect) -> bytes:
         return merging.with_lines(_added(document, heading, effect.text), path, list(effect.lines))
     if effect.was not in there and not effect.text:
         return data
-    if there.count(effect.was) != 1:
+    if there.count(effect.was) > 1:
+        what, remedy = f"`{effect.was.strip()}` stands in {heading or 'it'} more than once", "leave one of the lines"
+        raise Unclear(what, path=path, remedy=remedy)
+    if effect.was not in there:
         raise _changed(document, heading, effect)
     if effect.text:
         data = documents.replace_line(data, path, heading, effect.was, effect.text)

@@ -104,12 +104,18 @@ def _initiative(sheet: Sheet, move: Move) -> None:
 
 
 def _fighter(sheet: Sheet, name: str) -> Fighter:
-    fight = fight_of(sheet)
-    path = sheet.look(name, "", *LIVING)
-    found = fight.fighter(name_in(name)) or (fight.fighter(sheet.name(path)) if path else None)
+    found = _one_of(fight_of(sheet), name, sheet, sheet.look(name, "", *LIVING))
     if found is None:
         raise No(f"{name_in(name)} is not in the fight")
     return found
+
+
+def _one_of(fight: Fight, name: str, sheet: Sheet, path: str | None) -> Fighter | None:
+    """The combatant of a name, or of the name of the entry that bears it; No where two are called so."""
+    found = fight.named(name_in(name)) or (fight.named(sheet.name(path)) if path else [])
+    if len(found) > 1:
+        raise No(f"{len(found)} in the fight are named {found[0].name}: give each a name of its own")
+    return found[0] if found else None
 
 
 def _leave(sheet: Sheet, move: Move) -> None:
@@ -148,6 +154,10 @@ def _set_round(sheet: Sheet, fight: Fight, number: int) -> None:
 
 def _next(sheet: Sheet, steps: int, *, quiet: bool = False) -> None:
     fight = fight_of(sheet)
+    if not any(_can_act(sheet, one) for one in fight.fighters):
+        if quiet:
+            return
+        raise No("nobody in the fight can act")
     name, number = fight.after(steps, lambda one: _can_act(sheet, one))
     if number != fight.round:
         _set_round(sheet, fight, number)
@@ -200,7 +210,7 @@ def _points(sheet: Sheet, moves: Sequence[Move]) -> None:
     who, layer = moves[0].args["who"], moves[0].layer
     path = sheet.look(who, layer, *LIVING)
     fight = combat.read(sheet.state)
-    fighter = fight and (fight.fighter(name_in(who)) or (fight.fighter(sheet.name(path)) if path else None))
+    fighter = _one_of(fight, who, sheet, path) if fight else None
     if path:
         sheet.alive(path)
     here = fighter.hit_points if fighter else None

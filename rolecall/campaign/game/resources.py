@@ -40,8 +40,11 @@ def resources_of(document: Document) -> list[Resource]:
 
 
 def held(document: Document, name: str) -> Resource | None:
-    """The resource of that name."""
-    return next((one for one in resources_of(document) if same_name(one.name, name)), None)
+    """The resource of that name; No where more than one line counts it."""
+    found = [one for one in resources_of(document) if same_name(one.name, name)]
+    if len(found) > 1:
+        raise No(f"{len(found)} lines of Resources count {found[0].name}: make one of them")
+    return found[0] if found else None
 
 
 def resolve_resources(sheet: Sheet, merged: Merged) -> None:

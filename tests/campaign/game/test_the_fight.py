@@ -273,3 +273,57 @@ def test_initiative_that_nobody_gives_is_rolled_under_the_seed_the_same_each_tim
     ruled.put("rules/speed.md", "---\nname: Speed\nkind: rule\ninitiative: 1d2+100\n---\n")
     numbers = [int(row.split()[-1]) for row in (ruled.play(rolled), ruled.section("Combat"))[1][2:]]
     assert all(101 <= number <= 102 for number in numbers)
+
+
+TWINS = """## Combat
+
+- round: 1
+- turn: Wolf
+- Wolf: initiative 12, hit points 3/7
+- Wolf: initiative 9, hit points 7/7
+- Valen: initiative 5
+
+"""
+
+
+def test_two_of_one_name_have_one_place_in_the_order_so_that_the_others_get_their_turn():
+    table = Table()
+    table.put(STATE, table.text(STATE).replace("## Journal", TWINS + "## Journal"))
+    for turn, name in enumerate(("Valen", "Wolf", "Valen"), 42):
+        table.play({"combat": {"next": 1}}, turn=turn)
+        assert table.line(STATE, "- turn") == f"- turn: {name}"
+    assert table.line(STATE, "- round") == "- round: 2"
+
+
+@pytest.mark.parametrize(
+    "verb", [{"damage": {"who": "Wolf", "amount": 3}}, {"leave": {"name": "wolf"}}, {"initiative": {"name": "Wolf", "initiative": 3}}]
+)  # fmt: skip
+def test_which_of_two_with_one_name_is_meant_is_not_guessed(verb):
+    table = Table()
+    table.put(STATE, table.text(STATE).replace("## Journal", TWINS + "## Journal"))
+    before = table.text(STATE)
+    assert why(table.play({"combat": verb})) == ["2 in the fight are named Wolf: give each a name of its own"]
+    assert table.text(STATE) == before
+
+
+def test_of_two_rows_that_are_the_same_to_the_letter_it_is_said_that_they_are_two():
+    table = Table()
+    row = "- Wolf: stunned (until T0041)\n"
+    table.put(
+        STATE,
+        table.text(STATE).replace("## Journal", f"## Effects\n\n{row}{row}- : nobody (until T0001)\n\n## Journal"),
+    )
+    before = table.text(STATE)
+    said = why(table.play({}))
+    assert set(said) == {"`- Wolf: stunned (until T0041)` stands in Effects more than once"}
+    assert table.text(STATE) == before
+
+
+def test_what_two_lines_count_is_not_guessed():
+    table = Table()
+    table.put(STATE, table.text(STATE).replace("- silver: 9\n", "- silver: 9\n- 4 Silver\n"))
+    before = table.text(STATE)
+    assert why(table.play({"resources": [{"name": "silver", "change": -3}]})) == [
+        "2 lines of Resources count silver: make one of them"
+    ]
+    assert table.text(STATE) == before
