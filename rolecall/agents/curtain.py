@@ -193,7 +193,9 @@ def _pruned(data: Any, bad: set[tuple], at: tuple = ()) -> Any:
 def _words_of(effect: Effect) -> list[str]:
     """Every text of an effect that somebody could read; fields that are secret are for the DM alone."""
     facts = secrets.open_fields(effect.facts)
-    return [text for text in (effect.text, effect.title, *(t for _, t in _texts(facts)), *effect.lines) if text]
+    name = effect.key if effect.op == "arc_opened" else ""
+    texts = (name, effect.text, effect.title, *(text for _, text in _texts(facts)), *effect.lines)
+    return [text for text in texts if text]
 
 
 def hidden_in(effects: Sequence[Effect]) -> Hidden:

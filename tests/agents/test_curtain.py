@@ -210,3 +210,13 @@ def test_a_truth_that_begins_in_the_directive_and_ends_in_an_arcs_line_is_found(
     )
     said = " ".join([*found.lines, *(effect.text for effect in found.effects)])
     assert "burned the old mill because" not in " ".join(said.split())
+
+
+def test_an_arc_whose_name_gives_something_away_is_not_opened(curtain):
+    facts = {"question": "What comes of it?", "truth": "Nothing does."}
+    said, plain = (
+        Effect("arc_opened", f"arcs/{n}.md", 5, "It begins.", key=name, facts=facts)
+        for n, name in enumerate(("Old Pasco burned the old mill because", "The cut rope"))
+    )
+    found = curtain.pass_on([], [], [said, plain])
+    assert found.effects == (plain,) and len(found.withheld) == 1

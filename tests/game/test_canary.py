@@ -165,7 +165,9 @@ class Blurting:
             ),
             ("plant_seed", {"text": self.texts[0][:200]}),
             ("note_plan", {"text": self.texts[0][:200]}),
-            ("close_chapter", {"name": self.texts[0][:100]}),
+            ("open_arc", {"name": self.texts[0][:80], "question": "What comes of it?"}),
+            ("close_chapter", {"next": self.texts[0][:80]}),
+            ("name_chapter", {"name": self.texts[0][:80]}),
         ]
         return Reply(tools=tuple(calls), chunk=1 << 16)
 
