@@ -6,7 +6,7 @@ secret field, or a comment (a player's view never shows one), is written anew fr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rolecall.campaign import chronicles, documents, kinds, secrets
 from rolecall.campaign.documents import Document, parse
@@ -17,7 +17,12 @@ from rolecall.errors import DocumentError, Malformed, StorageError
 
 @dataclass(frozen=True, slots=True)
 class PlayersCampaign(Campaign):
-    """A campaign read through the player's eyes; whatever reads a `Campaign` reads this one. Nothing is written by it."""
+    """A campaign read through the player's eyes; whatever reads a `Campaign` reads this one. Nothing is written by it.
+
+    Each file is read once: this is the campaign at one moment, for one export.
+    """
+
+    _opened: dict[str, bytes | DocumentError | None] = field(default_factory=dict, compare=False, repr=False)
 
     def walk(self, folder: str = "") -> list[tuple[str, Stamp]]:
         """The Markdown files that are not secret. A broken one is among them, and whoever reads it is refused."""
@@ -29,10 +34,11 @@ class PlayersCampaign(Campaign):
 
     def read(self, path: str) -> bytes:
         """A file without its secrets; StorageError for one that is secret, Malformed for a broken one."""
-        data = Campaign.read(self, path)
         if not path.casefold().endswith(".md"):
-            return data
-        opened = open_bytes(parse(data, path))
+            return Campaign.read(self, path)
+        opened = self._open(path)
+        if isinstance(opened, DocumentError):
+            raise opened
         if opened is None:
             raise StorageError("this file is secret", path=path, remedy="`--secrets` is the writer's view")
         return opened
@@ -42,10 +48,16 @@ class PlayersCampaign(Campaign):
         return Campaign.exists(self, path) and (not path.casefold().endswith(".md") or self._is_open(path))
 
     def _is_open(self, path: str) -> bool:
-        try:
-            return open_bytes(parse(Campaign.read(self, path), path)) is not None
-        except DocumentError:
-            return True  # there is such a file; what is in it nobody is told
+        return self._open(path) is not None  # of a broken file nobody is told what is in it, but that it is there
+
+    def _open(self, path: str) -> bytes | DocumentError | None:
+        if path not in self._opened:
+            data = Campaign.read(self, path)
+            try:
+                self._opened[path] = open_bytes(parse(data, path))
+            except DocumentError as error:
+                self._opened[path] = error
+        return self._opened[path]
 
 
 def players(campaign: Campaign) -> PlayersCampaign:
@@ -61,14 +73,15 @@ def open_bytes(document: Document) -> bytes | None:
     if secrets.is_secret_path(document.path, document.fields):
         return None
     data = document.data
-    while spans := _secret_spans(parse(data, document.path)):
+    left = document
+    while spans := _secret_spans(left):
         for start, end in reversed(spans):
             data = data[:start] + data[end:]
-    if data != document.data and kinds.kind_of(document.path, document.fields) == "chronicle":
-        resealed = parse(data, document.path)
-        if document.text("seal"):
-            data = documents.set_field(data, document.path, "seal", chronicles.seal_of(resealed))
-    return _open_block(parse(data, document.path))
+        left = parse(data, document.path)
+    if left is not document and document.text("seal") and kinds.kind_of(document.path, document.fields) == "chronicle":
+        data = documents.set_field(data, document.path, "seal", chronicles.seal_of(left))
+        left = parse(data, document.path)
+    return _open_block(left)
 
 
 def _secret_spans(document: Document) -> list[tuple[int, int]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rolecall.cli.shared import note, reading, search_of, secrets_option
+from rolecall.cli.shared import Bar, note, reading, search_of, secrets_option
 
 if TYPE_CHECKING:
     from rolecall.campaign.folder import Campaign
@@ -127,7 +127,8 @@ def _player(campaign: Campaign, place: Path, folder: bool, to_file: bool, force:
 
     copy = playerscopy.of(campaign)
     if folder:
-        playerscopy.write(copy, place)
+        with Bar("Copying") as bar:
+            playerscopy.write(copy, place, bar.show)
     elif to_file:
         outlet.write(place, playerscopy.zipped(copy), force=force)
     else:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,8 +62,11 @@ def of(campaign: Campaign) -> Copy:
     return Copy(made, tuple(notes))
 
 
-def write(copy: Copy, place: Path) -> None:
-    """Make the copy in a new or empty folder; the settings last, so that half a copy is no campaign."""
+def write(copy: Copy, place: Path, progress: Callable[[int, int], None] = lambda done, total: None) -> None:
+    """Make the copy in a new or empty folder; the settings last, so that half a copy is no campaign.
+
+    Its files are not waited for on the disk, one by one: the campaign has it all, and it can be made again.
+    """
     try:
         place.mkdir(exist_ok=True)
         if next(place.iterdir(), None) is not None:
@@ -70,9 +74,10 @@ def write(copy: Copy, place: Path) -> None:
             raise ExchangeError("the folder is not empty", path=place, remedy=remedy)
     except OSError as error:
         raise files.refused(error, place) from None
-    for path, data in copy.files.items():
+    for number, (path, data) in enumerate(copy.files.items(), 1):
         if path != SETTINGS_FILE:
-            files.create(place, path, data)
+            files.rewrite(place, path, data, durable=False)
+        progress(number, len(copy.files))
     files.create(place, SETTINGS_FILE, copy.files[SETTINGS_FILE])
     lock.prepare(place)
 

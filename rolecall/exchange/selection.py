@@ -77,17 +77,17 @@ class Stock:
                     found.append(item)
         return found
 
-    def item(self, path: str) -> Item | None:
-        """The entry in a file; None, and a note, for one that is gone, secret, broken, or has nothing in it."""
+    def item(self, path: str, document: Document | None = None) -> Item | None:
+        """The entry in a file (as it has been read); None, and a note, for one that is gone, secret, broken, or has nothing in it."""
         held, old = self.origins.get(path, (None, None))
         try:
-            if not self.campaign.exists(path):
+            if document is None and not self.campaign.exists(path):
                 return self._without(path, "it is gone, or secret")
             if isinstance(old, Entry):
                 now = ways_back.entry_now(self.campaign, held, old)
                 item = Item(path, now, old, held)
             else:
-                item = Item(path, entry_of(self.campaign.document(path)))
+                item = Item(path, entry_of(document or self.campaign.document(path)))
         except DocumentError as error:
             return self._without(path, error.what)
         return item if item.now.text.strip() else self._without(path, "there is no text in it")
@@ -107,11 +107,11 @@ class Stock:
         found = []
         for path in self.campaign.stat():
             try:
-                kind = kinds.kind_of(path, self.campaign.document(path).fields)
+                document = self.campaign.document(path)
             except DocumentError as error:
                 self._without(path, error.what)
                 continue
-            if kind in ENTRY_KINDS and (item := self.item(path)) is not None:
+            if kinds.kind_of(path, document.fields) in ENTRY_KINDS and (item := self.item(path, document)) is not None:
                 found.append(item)
         return found
 
