@@ -116,7 +116,8 @@ def _made(
 
     seen = campaign if secrets else players(campaign)
     if format_ in exporting.BOOKS:
-        return exporting.lorebook(seen, format_, chosen)
+        with Bar("Reading") as bar:
+            return exporting.lorebook(seen, format_, chosen, bar.show)
     if format_ in exporting.CARDS:
         return exporting.card(seen, format_, chosen, packed=packed, picture=picture)
     return exporting.book(seen, format_)

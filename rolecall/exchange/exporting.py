@@ -12,7 +12,7 @@ from rolecall.campaign import story
 from rolecall.campaign.folder import Campaign
 from rolecall.errors import ExchangeError
 from rolecall.exchange import bookmaking, cardmaking, formats, png, risu, selection, storybook, worldinfo
-from rolecall.exchange.importing import FOLDER
+from rolecall.exchange.importing import FOLDER, Progress
 from rolecall.exchange.selection import Item, Stock
 
 BOOKS = {"sillytavern-lorebook": worldinfo, "risuai": risu}
@@ -36,11 +36,13 @@ def is_import(name: str) -> bool:
     return name.startswith(f"{FOLDER}/")
 
 
-def lorebook(campaign: Campaign, format_: str, chosen: Sequence[str]) -> Made:
+def lorebook(
+    campaign: Campaign, format_: str, chosen: Sequence[str], progress: Progress = lambda done, total: None
+) -> Made:
     """A lorebook of what is chosen, paths of entries and `imports/NAME`; of every entry when nothing is."""
     module, stock = BOOKS[format_], selection.stock(campaign)
     imports = [stock.of_import(name) for name in chosen if is_import(name)]
-    items = _items(stock, chosen) if chosen else stock.all_items()
+    items = _items(stock, chosen) if chosen else stock.all_items(progress)
     if not items:
         why = f" ({stock.notes[0]})" if stock.notes else ""
         raise ExchangeError(f"there is nothing to export{why}", remedy="`rolecall list` shows the entries")

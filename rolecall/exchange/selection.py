@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from rolecall.campaign import kinds, views
 from rolecall.campaign.documents import Document
-from rolecall.campaign.folder import Campaign
+from rolecall.campaign.folder import Campaign, counts
 from rolecall.campaign.kinds import ENTRY_KINDS
 from rolecall.errors import DocumentError, ExchangeError
 from rolecall.exchange import held as ways_back
@@ -19,7 +19,7 @@ from rolecall.exchange import pages
 from rolecall.exchange.book import Entry
 from rolecall.exchange.card import Card
 from rolecall.exchange.held import Held
-from rolecall.exchange.importing import FOLDER
+from rolecall.exchange.importing import FOLDER, Progress
 
 _LINK = re.compile(r"\[\[(?:[^\]|\n]*\|)?([^\]\n]*)\]\]")
 
@@ -69,20 +69,19 @@ class Stock:
 
     def entries_of(self, held: Held) -> list[Item]:
         """The entries of an import that are still there, in its own order."""
-        found = []
-        for book in held.parcel.books:
-            for entry in book.entries:
-                path = held.path(entry.at)
-                if path and (item := self.item(path)) is not None:
-                    found.append(item)
-        return found
+        paths = [held.path(entry.at) for book in held.parcel.books for entry in book.entries]
+        there = [path for path in paths if path and self.campaign.exists(path)]
+        if gone := len(paths) - len(there):  # a secret one is not named
+            said = "of its entries is gone or secret, and" if gone == 1 else "of its entries are gone or secret, and"
+            self.notes.append(f"{gone:,} {said} left out.")
+        return [item for path in there if (item := self.item(path)) is not None]
 
     def item(self, path: str, document: Document | None = None) -> Item | None:
-        """The entry in a file (as it has been read); None, and a note, for one that is gone, secret, broken, or has nothing in it."""
+        """The entry in a file (as it has been read); None where it is gone or secret, with a note where it is broken or empty."""
         held, old = self.origins.get(path, (None, None))
         try:
             if document is None and not self.campaign.exists(path):
-                return self._without(path, "it is gone, or secret")
+                return None
             if isinstance(old, Entry):
                 now = ways_back.entry_now(self.campaign, held, old)
                 item = Item(path, now, old, held)
@@ -102,10 +101,14 @@ class Stock:
             raise ExchangeError("this is no character", path=path, remedy="a card is made of a character")
         return Person(path, card_of(document))
 
-    def all_items(self) -> list[Item]:
+    def all_items(self, progress: Progress = lambda done, total: None) -> list[Item]:
         """Every entry of the campaign that there is a kind for, in the order of their paths."""
         found = []
-        for path in self.campaign.stat():
+        paths = [path for path in Campaign.names(self.campaign) if counts(path)]
+        for number, path in enumerate(paths, 1):
+            progress(number, len(paths))
+            if not self.campaign.exists(path):
+                continue  # secret
             try:
                 document = self.campaign.document(path)
             except DocumentError as error:
