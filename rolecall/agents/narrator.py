@@ -6,6 +6,7 @@ leaves the campaign as it was. The same reading of answers serves the live loop 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
@@ -21,6 +22,7 @@ from rolecall.models.provider import Profile
 from rolecall.tools.toolbox import Toolbox
 
 FALLBACK_LINE = 300  # characters of a journal line taken from the prose
+_EMPHASIS = re.compile(r"\*+|(?<!\w)_+|_+(?!\w)")  # Markdown's; a sentence may hold one half of a pair
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,4 +180,7 @@ def line_from(prose: str, names: list[str]) -> str:
         count = sum(name in text for name in wanted)
         if count > most and any(c.isalnum() for c in sentence):
             best, most = sentence, count
-    return clean_line(best.lstrip("> *_-").strip(), FALLBACK_LINE) or "The story went on."
+    plain = _EMPHASIS.sub("", best).lstrip("> #-").strip()
+    if plain.count('"') == 1:  # the sentence was cut out of a speech
+        plain = plain.strip('"')
+    return clean_line(plain, FALLBACK_LINE) or "The story went on."

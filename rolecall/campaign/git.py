@@ -180,9 +180,9 @@ def init(root: Path) -> str:
     """Make a repository of a new campaign, with a driver for merges; empty, or why it was not made, in words."""
     if (root / ".git").exists():
         return ""
-    if is_below_one(root):
-        return "the folder lies in a repository already; `git: auto` in rolecall.yaml lets the game commit there"
     try:
+        if is_below_one(root) and not _is_ignored(root):
+            return "the folder lies in a repository already; `git: auto` in rolecall.yaml lets the game commit there"
         for command in (("init", "-q"), *(("config", f"merge.rolecall.{key}", text) for key, text in _driver())):
             code, _, err = _git(root, command, environ=_environ())
             if code:
@@ -190,6 +190,13 @@ def init(root: Path) -> str:
     except GitTrouble as trouble:
         return trouble.what
     return ""
+
+
+def _is_ignored(root: Path) -> bool:
+    """Whether the repository around a folder keeps nothing of it, for its `.gitignore` says so: it may have its own then."""
+    environ = {key: value for key, value in _environ().items() if key != "GIT_LITERAL_PATHSPECS"}  # it takes no such
+    code, _, _ = _git(root.parent, ("check-ignore", "-q", "--", f"./{root.name}/"), environ=environ)
+    return code == 0
 
 
 def _driver() -> tuple[tuple[str, str], ...]:

@@ -19,7 +19,7 @@ from rolecall.cli.shared import printable
 def new_command(folder: Path, name: str, no_git: bool, adopt: bool) -> None:
     """Make a campaign in DIR: a folder of Markdown, ready to be played and edited.
 
-    Where git is installed and DIR lies in no repository, it becomes one, and each turn a commit (`git: auto` in rolecall.yaml).
+    Where git is installed and no repository above would have DIR, it becomes one, and each turn a commit (`git: auto` in rolecall.yaml).
     """
     from rolecall.campaign import git, template
 

@@ -100,7 +100,9 @@ def ingest_command(
     if as_json:
         say_json(done.to_json())
     else:
-        _tell(done)
+        from rolecall.campaign.kinds import STATE_FILE
+
+        _tell(done, game.campaign().document(STATE_FILE).text("scene"))
 
 
 def _undo(ctx: click.Context, game: Game, as_json: bool) -> None:
@@ -164,19 +166,21 @@ def _dry_run(game: Game, reading: Reading, wish: Wish, price: tuple[float, float
         say(f"About {prices.said(cost)}" if cost else "It costs nothing.")
 
 
-def _tell(done: Ingested) -> None:
+def _tell(done: Ingested, scene: str) -> None:
     chat = done.reading.chat
     first, last = f"T{done.first:04d}", f"T{done.last:04d}"
     say(f"{done.reading.name}: {chat.format}, {len(chat.messages):,} messages → {first}-{last}")
-    say(
-        f"{len(done.chapters)} chapters, {len(done.chronicles)} Chronicles, {len(done.recorded)} new entries, "
-        f"{len(done.updated)} that gained something"
-    )
+    made = f"{len(done.chapters)} chapters, {len(done.chronicles)} Chronicles, {len(done.recorded)} new entries"
+    say(made + (f"; {len(done.updated)} of yours gained something" if done.updated else ""))
     say(f"Original and receipt: {done.folder}/")
     if chat.set_aside:
         note(f"Set aside: {len(chat.set_aside):,}; the receipt says what and why.")
     for line in done.notes:
         note(line)
+    if scene:
+        note(
+            f"The scene is still yours ({scene}). Write into campaign-state.md where the chat leaves off, then play on."
+        )
 
 
 @contextmanager

@@ -226,7 +226,7 @@ class Player:
 
     def _show(self, result: Result) -> None:
         if self.terminal and result.pulse:
-            self._quiet(f"TV: {result.pulse}")
+            self._quiet(f"Lore: {result.pulse}")
         for degraded in result.degraded:
             self._quiet(f"{degraded.layer}: {degraded.reason} → {degraded.fallback}")
         if self.terminal:

@@ -255,3 +255,17 @@ def mended(stage: Stage, loopback: Loopback, narration: Narration) -> Narration:
         return narrator.mend(chain, stage.desk, stage.request, narration, "Let it burn.")
     finally:
         models.close()
+
+
+@pytest.mark.parametrize(
+    "prose, line",
+    [
+        ("The rain goes on.\n\n**Matt:** Sera is at the door. Nobody moves.", "Matt: Sera is at the door."),
+        ("*Sera, d20: 4* She falls.", "Sera, d20: 4 She falls."),
+        ('"I know her. Sera is dead." He turns.', "Sera is dead."),
+        ("> Sera_of_the_quay said *so*.", "Sera_of_the_quay said so."),
+        ("***", "The story went on."),
+    ],
+)
+def test_a_journal_line_by_code_is_a_whole_sentence_without_halves_of_markdown_or_quotes(prose: str, line: str):
+    assert narrator.line_from(prose, ["Sera"]) == line

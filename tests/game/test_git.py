@@ -301,6 +301,16 @@ def test_new_makes_a_repository_and_adopt_does_not(rolecall, tmp_path, monkeypat
     assert "git: off" in (tmp_path / "vault/rolecall.yaml").read_text()
 
 
+def test_new_in_a_folder_that_the_repository_above_ignores_makes_one_of_its_own(rolecall, tmp_path, monkeypatch):
+    settle_settings(tmp_path, monkeypatch)
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    (tmp_path / ".gitignore").write_text("/my*\n")
+    ran = rolecall("new", tmp_path / "my [tale]")
+    assert ran.code == 0 and "Each turn becomes a commit" in ran.err and (tmp_path / "my [tale]/.git").is_dir()
+    ran = rolecall("new", tmp_path / "other")
+    assert ran.code == 0 and "Without git" in ran.err and not (tmp_path / "other/.git").exists()
+
+
 # -- when git says no: the turn is told, one line says why, and the next commit has it
 
 
