@@ -55,6 +55,12 @@ def of_import(title: str, folder: str, *, back: bool = False) -> str:
     return composed(f"{'Take back' if back else 'Import'} {clean_line(title, 200)}", [(IMPORT, folder)])
 
 
+def of_rename(old: str, new: str, *, back: bool = False) -> str:
+    """The message for an entry that was given another name, or for that taken back."""
+    what = f"{clean_line(old, 120)} to {clean_line(new, 120)}"
+    return composed(f"Undo the renaming of {what}" if back else f"Rename {what}")
+
+
 def of_ingest(name: str, turns: str = "") -> str:
     """The message for a chat that was brought in as these turns, or, without any, taken back."""
     name = clean_line(name, 120)

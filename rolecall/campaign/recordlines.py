@@ -71,7 +71,7 @@ def is_effect(data: object) -> bool:
     """Whether this is an effect as `effects.encode` writes it."""
     from rolecall.campaign import effects  # it is made of records itself
 
-    if not isinstance(data, dict) or not _is_path(data.get("path")) or not _is_number(data.get("turn")):
+    if not isinstance(data, dict) or not is_path(data.get("path")) or not _is_number(data.get("turn")):
         return False
     lines, facts = data.get("lines", []), data.get("facts", {})
     known = {"turn", "lines", "facts", *_TEXTS}
@@ -90,7 +90,8 @@ def _is_number(value: object, least: int = 0) -> bool:
     return type(value) is int and least <= value < 10**9
 
 
-def _is_path(value: object) -> bool:
+def is_path(value: object) -> bool:
+    """Whether a value is a path inside a campaign."""
     if not isinstance(value, str) or not value or "\0" in value:
         return False
     path = PurePosixPath(value)
@@ -110,18 +111,23 @@ def _begin(line: dict) -> bool:
     if "ingest" in line:
         texts = ("file", "sha256", "original", "folder")
         return _is_number(line["ingest"], 1) and all(isinstance(line.get(key), str) for key in texts)
+    if "rename" in line:
+        named = all(isinstance(line.get(key), str) and line[key] for key in ("old", "new"))
+        return named and is_path(line["rename"]) and is_path(line.get("target"))
+    if "fix" in line:
+        return _is_number(line["fix"], 1)
     if "proposal" in line:
         return _is_number(line["proposal"])
     if "import" in line:
         originals = line.get("files")
-        return _is_path(line["import"]) and isinstance(originals, list) and all(map(_is_original, originals))
+        return is_path(line["import"]) and isinstance(originals, list) and all(map(_is_original, originals))
     action, swipe = line.get("action"), line.get("swipe", 1)
     sound = isinstance(action, str) and isinstance(line.get("seed", ""), str)
     return sound and _is_number(line.get("turn")) and _is_number(swipe, 1)
 
 
 def _is_original(pair: object) -> bool:
-    return isinstance(pair, list) and len(pair) == 2 and _is_path(pair[0]) and isinstance(pair[1], str)
+    return isinstance(pair, list) and len(pair) == 2 and is_path(pair[0]) and isinstance(pair[1], str)
 
 
 def _plan(line: dict) -> bool:
@@ -138,7 +144,7 @@ def _plan(line: dict) -> bool:
 def _write(line: dict) -> bool:
     texts = ("op", "kept", "text", "phase", "model", "reason", "source")
     return (
-        _is_path(line.get("path"))
+        is_path(line.get("path"))
         and "op" in line
         and all(isinstance(line.get(key, ""), str) for key in texts)
         and type(line.get("at")) is int
@@ -157,7 +163,7 @@ def _reverted(line: dict) -> bool:
 
 
 def _trail(line: dict) -> bool:
-    return _is_path(line.get("path")) and _is_number(line.get("trail"))
+    return is_path(line.get("path")) and _is_number(line.get("trail"))
 
 
 def _caught_up(line: dict) -> bool:

@@ -35,6 +35,7 @@ COMMANDS = {
     "export": ("exporting", "Take out lorebooks, cards, the story as a book, a player's copy."),
     "fold": ("upkeep", "Close the Journal's oldest lines into a Chronicle."),
     "check": ("upkeep", "Look for problems."),
+    "rename": ("renaming", "Call an entry by another name, everywhere."),
     "index": ("upkeep", "Bring the search index up to date."),
     "watch": ("upkeep", "Keep the search index current while you edit."),
     "ingest": ("ingesting", "Bring in a chat from another program."),

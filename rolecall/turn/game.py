@@ -21,13 +21,14 @@ from rolecall.campaign.activity import Feed
 from rolecall.campaign.folder import Campaign, open_campaign
 from rolecall.campaign.journal import turn_id
 from rolecall.campaign.kinds import STATE_FILE
+from rolecall.campaign.renaming import Plan, Renaming
 from rolecall.campaign.settings import SETTINGS_FILE
 from rolecall.campaign.text import blemishes, clean
 from rolecall.errors import GitTrouble, ModelSettings, RoleCallError, TurnError
 from rolecall.models.chain import Chain, Models
 from rolecall.models.roles import chains_for
 from rolecall.search.searcher import Search
-from rolecall.turn import costs, folding, recovery, rollback, telling
+from rolecall.turn import costs, folding, recovery, renamed, rollback, telling
 from rolecall.turn.aside import Rest
 from rolecall.turn.interrupts import uninterrupted
 from rolecall.turn.lifecycle import Listener, Turn, next_turn
@@ -157,6 +158,22 @@ class Game:
                 done.append(rollback.undo(campaign, number))
                 self.commit(lambda said=message: said, listener)
             return done
+
+    def rename(self, old: str, new: str, listener: Listener) -> Plan:
+        """Call an entry by another name everywhere. UnknownName, CampaignError where that cannot be; then nothing is changed."""
+        self.settle()
+        with self.writing(listener) as (campaign, _):
+            plan = renamed.rename(campaign, old, new)
+            self.commit(lambda: commitlines.of_rename(plan.renaming.old, plan.renaming.new), listener)
+            return plan
+
+    def unrename(self, listener: Listener) -> tuple[Renaming, list[str]]:
+        """Take the last renaming back: (what it was, what could not be taken out)."""
+        self.settle()
+        with self.writing(listener) as (campaign, _):
+            one, clashes = renamed.take_back(campaign)
+            self.commit(lambda: commitlines.of_rename(one.old, one.new, back=True), listener)
+            return one, clashes
 
     def branch(self, name: str, listener: Listener, *, at: int | None = None) -> None:
         """Begin another timeline from here, or from right after turn `at`, and go there. GitTrouble where git says no."""

@@ -197,7 +197,7 @@ def _unwind(campaign: Campaign, folder: str, begun: dict) -> list[str]:
     noted = [int(line["write"]) for line in records.lines(root, folder) if line["do"] == "reverted"]
     start = min(noted) if noted else len(writes) - 1  # the last noted one may not have been made
     for number in range(start, -1, -1):
-        clashes += _revert(root, record, folder, writes[number], number)
+        clashes += revert(root, record, folder, writes[number], number)
     if files.exists(root, begun["original"]):
         files.remove(root, begun["original"])
     made = {write["path"] for write in writes if write.get("made")} | {begun["original"]}
@@ -207,7 +207,8 @@ def _unwind(campaign: Campaign, folder: str, begun: dict) -> list[str]:
     return clashes
 
 
-def _revert(root: Path, record: Record, folder: str, write: dict, number: int) -> list[str]:
+def revert(root: Path, record: Record, folder: str, write: dict, number: int) -> list[str]:
+    """Take one recorded write out of its file, noted first; where the writer changed the same lines, in words."""
     path = write["path"]
     for _ in range(12):
         current = files.read(root, path) if files.exists(root, path) else None

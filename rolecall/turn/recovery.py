@@ -19,7 +19,7 @@ from rolecall.exchange import importing
 from rolecall.search.searcher import Search
 from rolecall.tools import families
 from rolecall.tools.toolbox import NARRATOR, Table
-from rolecall.turn import before, courses, folding, immersion, ingested, rollback, soundness, telling
+from rolecall.turn import before, courses, folding, immersion, ingested, renamed, rollback, soundness, telling
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,7 @@ def is_needed(campaign: Campaign) -> bool:
             or records.newest_open(root) is not None
             or rollback.pending(root) is not None
             or ingested.pending(root) is not None
+            or renamed.pending(root) is not None
             or folding.pending(campaign) is not None
             or courses.is_other(campaign)
         )
@@ -62,6 +63,8 @@ def recover(campaign: Campaign, search: Search) -> list[Recovered]:
         done.append(Recovered(rollback.recover(campaign)))
     if ingested.pending(campaign.root) is not None:
         done.append(Recovered(ingested.recover(campaign)))
+    if renamed.pending(campaign.root) is not None:
+        done.append(Recovered(renamed.recover(campaign)))
     proposals.finish(campaign.root)
     lock.put_right(campaign.root)
     done += [Recovered(told) for told in importing.finish(campaign.root)]

@@ -21,7 +21,7 @@ from rolecall.campaign.kinds import STATE_FILE
 from rolecall.campaign.records import Record
 from rolecall.campaign.reversal import Clash, taken_back
 from rolecall.errors import Conflict, StorageError, TurnError
-from rolecall.turn import soundness, telling
+from rolecall.turn import renamed, soundness, telling
 
 _OVERWRITTEN = (
     "field",
@@ -268,6 +268,8 @@ def _revert(campaign: Campaign, record: Record, folder: str, write: dict, number
         ):
             path = moved  # the chapter bears another name by now
             write = {**write, "path": path, "made": False}
+        elif not files.exists(root, path) and (moved := renamed.moved(root, path)) != path:
+            path, write = moved, {**write, "path": moved}  # the entry bears another name by now
         current = files.read(root, path) if files.exists(root, path) else None
         later = partial(_lines_later, root, folder, path)
         result = taken_back(current, write, records.version(root, folder, write), later)
