@@ -9,6 +9,13 @@ import click
 
 from rolecall.cli.shared import json_option, model_option, say, say_json
 
+_DOES = {
+    "narrator": "tells the story",
+    "turn_dm": "picks what a scene needs",
+    "dm": "plans where the story goes",
+    "sidecar": "looks things up, and writes down what has become true",
+}
+
 
 @click.group("models", invoke_without_command=True)
 @model_option
@@ -32,8 +39,12 @@ def models_command(ctx: click.Context, models: tuple[str, ...], as_json: bool) -
         say_json([asdict(role) for role in found])
         return
     for role in found:
-        say(f"{role.role}" + (" (off)" if role.off else "" if role.chosen else " (found, nothing is configured)"))
+        how = " (off)" if role.off else "" if role.chosen else " (found, nothing is configured)"
+        say(f"{role.role}: {_DOES[role.role]}{how}")
         for link in role.links:
+            if link.ready and link.idle:
+                click.echo(f"  {link.spec}: too small for it; code does this part")
+                continue
             mark = click.style("ready", fg="green") if link.ready else click.style("not ready", fg="yellow")
             click.echo(f"  {link.spec}: {mark}" + (f", {link.reason}" if link.reason else ""))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rolecall.errors import ModelSettings
@@ -22,11 +22,14 @@ NARRATOR_TOTAL = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One model of a chain and whether it would answer now; `reason` says what is missing."""
+    """One model of a chain and whether it would answer now; `reason` says what is missing.
+
+    `idle`: it runs inside the program and is too small for this role, so that code does its part."""
 
     spec: str
     ready: bool
     reason: str = ""
+    idle: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +98,16 @@ def describe(
     return [
         Description(
             role,
-            tuple(states[str(spec)] for spec in chain.specs) if chain else (),
+            tuple(replace(states[str(spec)], idle=_is_idle(spec, role)) for spec in chain.specs) if chain else (),
             chain is None,
             chosen[role] is not None,
         )
         for role, chain in chains.items()
     ]
+
+
+def _is_idle(spec: specs.Spec, role: str) -> bool:
+    return role != "narrator" and spec.provider in ("local", "gguf")
 
 
 def _state(models: Models, spec: specs.Spec, ask: bool) -> Link:

@@ -8,6 +8,7 @@ whose sockets are known and can be shut down.
 from __future__ import annotations
 
 import random
+import re
 import threading
 import time
 import weakref
@@ -189,7 +190,7 @@ class Wire:
         if names & {"APITimeoutError", "TimeoutException"}:
             return unavailable(self._spec, "did not answer in time")
         if names & {"APIConnectionError", "ConnectError"}:
-            why = scrub(str(error.__cause__ or error), self._secrets)  # type: ignore[union-attr]
+            why = re.sub(r"^\[Errno -?\d+\] ", "", scrub(str(error.__cause__ or error), self._secrets))  # type: ignore[union-attr]
             variable = ENDPOINTS[self._spec.provider].url_variable
             where = scrub(self.url, self._secrets)
             return unavailable(

@@ -208,7 +208,8 @@ class Layers:
         """What the layers did, for the feed: its open view tells that, and never what it is about."""
         phases = self.phases
         if choice is not None:
-            said = f"{len(choice.picks)} entries, {len(choice.styles)} prose modules, guidance and hints for the turn"
+            modules = f"{len(choice.styles)} prose module{'s' if len(choice.styles) != 1 else ''}"
+            said = f"{len(choice.picks)} entries, {modules}, guidance and hints for the turn"
             phases.note("select", "pre-gen", "turn_dm", said, [pick.path for pick in choice.picks], self.begun)
             if choice.unknown:
                 names = ", ".join(map(repr, choice.unknown))

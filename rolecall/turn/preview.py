@@ -200,6 +200,8 @@ def lines(document: dict) -> list[str]:
     for number, layer in enumerate(document["layers"]):
         found += [""] if number else []
         found.append(" · ".join(_head(document["turn"], layer, prices)))
+        if not all(row["kept"] for row in layer["passages"]):
+            found.append("  (what begins with - is not sent: there is no room for it)")
         for row in layer["passages"]:
             mark = " " if row["kept"] else "-"
             where = f"{row['path']}:{row['line']}  " if row["path"] else ""

@@ -66,6 +66,8 @@ def last_turns(campaign: Campaign, count: int) -> list[int]:
     if len(found) < count:
         told = max(soundness.standing(campaign), default=0)
         soundness.refuse_ingested(campaign, told - len(found))
+        if not told:
+            raise TurnError("no turn has been told yet")
         have = f"{len(found)} turn{'s' if len(found) != 1 else ''}"
         raise TurnError(f"this machine has a record of {have}", remedy="take back fewer, or use git")
     last = found[-count:][::-1]

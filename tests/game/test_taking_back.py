@@ -216,3 +216,9 @@ def test_a_rollback_killed_at_any_step_is_finished_by_the_next_command(
             assert now == before
             break
     assert step > 10
+
+
+def test_before_the_first_turn_there_is_nothing_to_take_back_or_tell_anew(rolecall, campaign, script):
+    for command in (("undo",), ("swipe", "--model", script("- text: Other.\n"))):
+        ran = rolecall("-C", campaign, *command)
+        assert ran.code == 1 and ran.err == "Error: no turn has been told yet\n"

@@ -103,3 +103,10 @@ def test_the_description_tells_what_would_answer_and_what_is_missing(loopback: L
 def test_the_description_can_be_had_without_asking_anyone(loopback: Loopback) -> None:
     (narrator, *_) = describe({"default": "anthropic/a"}, [], loopback.environ("anthropic"), ask=False)
     assert narrator.links[0].ready and loopback.requests == []
+
+
+def test_a_model_inside_the_program_tells_and_leaves_the_other_roles_to_code() -> None:
+    described = describe({"default": "local/smollm2", "dm": ["openai/a", "local/smollm2"]}, [], NOWHERE, ask=False)
+    idle = {(role.role, link.spec): link.idle for role in described for link in role.links}
+    assert not idle["narrator", "local/smollm2"] and not idle["dm", "openai/a"]
+    assert idle["dm", "local/smollm2"] and idle["sidecar", "local/smollm2"] and idle["turn_dm", "local/smollm2"]
