@@ -15,6 +15,9 @@ _HEAD = """\
 
 What the models may do. This page is made from the code: `python -m rolecall.tools.catalogue > docs/tools.md`.
 
+The *narrator* tells the story, the *DM* plans it unseen, the *TurnDM* picks what a scene needs, the *scribe* writes down afterwards
+what has become true. You need none of these names to play: the models call the tools.
+
 A *read* looks something up; the reads of one answer run side by side. A *mutation* puts something on the table, one after the
 other; it is written when the turn is told, and `undo` takes it back. At most {most} tools go into one request, chosen by the
 situation in which the turn begins, the more important first where there is no room for all. With `open_tools` a model gets
