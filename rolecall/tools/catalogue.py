@@ -9,7 +9,7 @@ from rolecall.tools import compendium, families, upkeep
 from rolecall.tools.families import FAMILIES, LAYERS, Family
 from rolecall.tools.toolbox import ToolType
 
-_SPOKEN = {"narrator": "narrator", "dm": "DM", "turn_dm": "TurnDM"}
+_SPOKEN = {"narrator": "narrator", "dm": "DM"}
 _HEAD = """\
 # The tools
 

@@ -31,10 +31,10 @@ from rolecall.tools import (
     timekeeping,
 )
 from rolecall.tools.situation import Situation
-from rolecall.tools.toolbox import DM, NARRATOR, TURN_DM, Table, Toolbox, ToolFault, ToolType, schema
+from rolecall.tools.toolbox import DM, NARRATOR, Table, Toolbox, ToolFault, ToolType, schema
 
 MOST = 15  # tools in a request
-ROOM = {NARRATOR: MOST, DM: MOST - 1, TURN_DM: MOST}  # the DM's own `direct` is one more
+ROOM = {NARRATOR: MOST, DM: MOST - 1}  # the DM's own `direct` is one more
 LAYERS = tuple(ROOM)
 
 
@@ -69,22 +69,20 @@ DATED = Condition("the campaign has a date", lambda s: s.date)
 PLACED = Condition("the campaign has a place", lambda s: s.place)
 TOLD = Condition("a turn has been told", lambda s: s.told)
 SEEDED = Condition("a seed is open", lambda s: s.seeds)
-INTENDED = Condition("an intention is open", lambda s: s.intentions)
 AGENDAS = Condition("somebody has an agenda", lambda s: s.agendas)
 KNOWN = Condition("somebody knows something", lambda s: s.knowledge)
 
-_ALL, _BOTH = frozenset(LAYERS), frozenset({NARRATOR, DM})
-_NARRATOR, _DM = frozenset({NARRATOR}), frozenset({DM})
+_BOTH, _NARRATOR, _DM = frozenset(LAYERS), frozenset({NARRATOR}), frozenset({DM})
 
 FAMILIES: tuple[Family, ...] = (
-    Family("lookup", "what the campaign knows, and past turns", knowledge.TOOLS, _ALL),
+    Family("lookup", "what the campaign knows, and past turns", knowledge.TOOLS, _BOTH),
     Family("memory", "the journal, the scene, lines of entries", (*memory.TOOLS, *entries.TOOLS), _NARRATOR),
     Family("promises", "promises, debts, deadlines", memory.PROMISES, _NARRATOR),
     Family("arcs", "open questions with stakes", threads.TOOLS, _DM),
     Family("threads", "open questions, a line on", (threads.MOVE_ARC, threads.LIST_ARCS), _NARRATOR),
     Family("chapters", "where a chapter ends, its name", chapters.TOOLS, _DM),
     Family("seeds", "details that pay off later", seeds.TOOLS, _DM),
-    Family("intentions", "encounters and events that may come", intentions.TOOLS, frozenset({DM, TURN_DM})),
+    Family("intentions", "encounters and events that may come", intentions.TOOLS, _DM),
     Family("agendas", "what goes on unseen, who knows what", agendas.TOOLS, _DM),
     Family("dice", "dice, rolled for you", dice.TOOLS, _BOTH),
     Family("combat", "fights, turn order, hit points", (*combat.TOOLS, standings.COMBAT_ORDER), _BOTH),
@@ -104,7 +102,6 @@ FAMILIES: tuple[Family, ...] = (
 _KEPT = {
     NARRATOR: (knowledge.SEARCH, knowledge.READ, memory.APPEND_JOURNAL),
     DM: (knowledge.SEARCH, knowledge.READ),
-    TURN_DM: (knowledge.SEARCH, knowledge.READ),
 }
 _UNASKED: dict[str, tuple[tuple[ToolType, Condition], ...]] = {
     NARRATOR: (
@@ -146,12 +143,6 @@ _UNASKED: dict[str, tuple[tuple[ToolType, Condition], ...]] = {
         (threads.RAISE_STAKES, ARCS),
         (agendas.NOTE_PLAN, ALWAYS),
         (seeds.DROP_SEED, SEEDED),
-    ),
-    TURN_DM: (
-        (intentions.STAGE_ENCOUNTER, ALWAYS),
-        (intentions.ADD_EVENT, ALWAYS),
-        (intentions.FULFIL, INTENDED),
-        (intentions.WITHDRAW, INTENDED),
     ),
 }
 

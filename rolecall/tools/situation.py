@@ -11,30 +11,25 @@ from rolecall.errors import RoleCallError
 from rolecall.tools.threads import arcs_of
 from rolecall.tools.toolbox import Table
 
-COMBAT, PARTY, RESOURCES, EFFECTS = "Combat", "Party", "Resources", "Effects"  # sections of the Campaign State
+COMBAT, RESOURCES, EFFECTS = "Combat", "Resources", "Effects"  # sections of the Campaign State
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """Whether there is a fight, a party, something counted, a condition, a promise, an open arc, a closed one, an open quest,
-
-    a date, a place, an event in the calendar, a told turn; and, for the DM, seeds, intentions, agendas, knowledge.
+    """Whether there is a fight, something counted, a condition, a promise, an open arc, an open quest, a date, a place, a told
+    turn; and, for the DM, an open seed, an agenda, knowledge.
     """
 
     combat: bool = False
-    party: bool = False
     resources: bool = False
     effects: bool = False
     promises: bool = False
     arcs: bool = False
-    closed: bool = False
     quests: bool = False
     date: bool = False
     place: bool = False
-    events: bool = False
     told: bool = False
     seeds: bool = False
-    intentions: bool = False
     agendas: bool = False
     knowledge: bool = False
 
@@ -45,21 +40,15 @@ def read(table: Table) -> Situation:
     threads = [(entry.kind, arcs.read(document).open) for entry, document in arcs_of(table)]
     return Situation(
         combat=_has(state, COMBAT),
-        party=_has(state, PARTY),
         resources=_has(state, RESOURCES),
         effects=_has(state, EFFECTS),
         promises=any(not promise.kept for promise in _promises(state)),
         arcs=any(open_ for _, open_ in threads),
-        closed=any(not open_ for _, open_ in threads),
         quests=("quest", True) in threads,
         date=bool(state.text("date").strip()),
         place=bool(state.text("location").strip()),
-        events=any(
-            entry.kind == "event" for entry in table.search.catalogue.values() if table.secrets or not entry.secret
-        ),
         told=bool(table.search.catalogue.chapters),
         seeds=_open(table, plans.SEEDS),
-        intentions=_open(table, plans.INTENTIONS),
         agendas=_dated(table, plans.AGENDAS),
         knowledge=_dated(table, plans.KNOWLEDGE),
     )

@@ -23,7 +23,7 @@ from rolecall.models.messages import Tool, ToolCall, ToolResult
 from rolecall.search.searcher import Search
 
 MAX_CALLS = 16  # tool calls of one answer that are looked at
-DM, NARRATOR, TURN_DM, SCRIBE = "dm", "narrator", "turn_dm", "scribe"  # the layers that call tools
+DM, NARRATOR, SCRIBE = "dm", "narrator", "scribe"  # the layers that call tools
 
 
 class ToolFault(Exception):

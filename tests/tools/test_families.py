@@ -114,7 +114,7 @@ def test_the_situation_is_read_from_the_files(tmp_path: Path):
     state = STATE.split("## Party")[0].replace("date:", "day:").replace("location:", "place:") + "\n## Journal\n"
     at = play(tmp_path / "bare", DM, **bare, **{"campaign-state.md": state, "arcs/ledger.md": "", "arcs/bell.md": ""})
     found = situation.read(at.table)
-    assert found == replace(Situation(), closed=True, arcs=True, told=True, events=True)
+    assert found == replace(Situation(), arcs=True, told=True)
 
 
 def test_what_is_offered_holds_still_while_the_turn_changes_things(tmp_path: Path):

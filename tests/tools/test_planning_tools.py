@@ -9,7 +9,7 @@ import pytest
 from rolecall.campaign import checklists, documents, effects, plans, records, reversal, story
 from rolecall.campaign.effects import Effect, edit_of
 from rolecall.errors import Unclear
-from rolecall.tools.toolbox import DM, NARRATOR, TURN_DM
+from rolecall.tools.toolbox import DM, NARRATOR
 from tests.tools.table import CANARY, play
 
 # A call, what is answered, and every line that goes or comes.
@@ -116,15 +116,6 @@ def test_files_of_the_dm_are_made_when_first_needed(tmp_path: Path):
         "dm/seeds.md": "- [ ] a coin (T0042)\n- [ ] a bell (T0042)\n",
         "dm/shadow-world.md": "- T0042 Varr: sails\n",
     }
-
-
-def test_the_turn_dm_knows_its_intentions_and_nothing_else_of_the_dms(tmp_path: Path):
-    at = play(tmp_path / "tale", TURN_DM)
-    assert "Varr's men" in at.said("list_intentions")
-    said = [at.said("search", query=f"{CANARY}6 {CANARY}7 {CANARY}3"), at.said("read", name="Sera")]
-    assert not [text for text in said if CANARY in text]
-    at.refused("read", name="The Grey Monk")
-    at.refused("list_seeds")
 
 
 def test_what_the_dm_looks_up_is_noted_for_the_curtain(tmp_path: Path):
