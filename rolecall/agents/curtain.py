@@ -13,12 +13,12 @@ from typing import Any
 
 from rolecall.campaign import secrets
 from rolecall.campaign.effects import Effect
+from rolecall.campaign.plans import INTENTIONS, TODO
 from rolecall.campaign.text import clean
 from rolecall.search import leaks
 from rolecall.search.disguise import unmasked
 from rolecall.search.searcher import Search
 
-INTENTIONS = "dm/intentions.md"  # the TurnDM reads it, and may not know more than that
 _PASSES = 60  # looks at a text; one that still gives something away then is withheld whole
 _JOINT = "\n\n"  # ends a sentence, and whatever somebody is saying in it
 
@@ -113,7 +113,7 @@ class Curtain:
     def _intentions(self, effects: Sequence[Effect]) -> tuple[list[Effect], list[Withheld]]:
         kept, withheld = [], []
         for effect in effects:
-            if effect.path == INTENTIONS and effect.op == "todo":
+            if effect.path == INTENTIONS and effect.op == TODO:
                 (text,), found = self.draw([effect.text], plans=False)
                 withheld += found
                 effect = replace(effect, text=text) if found else effect

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rolecall.campaign import checklists, documents
-from rolecall.campaign.checklists import Item
 from rolecall.campaign.documents import Document
 from rolecall.campaign.journal import turn_id, turn_number
 from rolecall.campaign.text import fold
@@ -72,11 +71,6 @@ def about(lines: tuple[Dated, ...], who: str) -> tuple[Dated, ...]:
 
 def _bare(name: str) -> str:
     return name.strip().removeprefix("[[").removesuffix("]]")
-
-
-def of_kind(items: tuple[Item, ...], kind: str) -> tuple[Item, ...]:
-    """The intentions of one kind, `ENCOUNTER` or `EVENT`."""
-    return tuple(one for one in items if fold(one.words).startswith(fold(kind) + ":"))
 
 
 # -- edits

@@ -62,7 +62,7 @@ class Embedded:
     def __init__(self, spec: Spec) -> None:
         own = spec.provider == "gguf"
         budget = OWN_BUDGET if own else BUDGET
-        self.profile = Profile(str(spec), tools=False, structured=own, budget=budget, helpers=False, free=True)
+        self.profile = Profile(str(spec), tools=False, budget=budget, helpers=False, free=True)
         self._spec, self._own = spec, own
         self._engine: Engine | None = None
         _need_engine(spec)

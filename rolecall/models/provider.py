@@ -36,14 +36,13 @@ class Limits:
 class Profile:
     """What a model can do, known before it is asked, so that a request can be made to its measure.
 
-    `tools`: it takes tools. `structured`: it can be held to a JSON Schema. `budget`: tokens its prompt may have, or
-    None for as many as the campaign allows. `helpers`: it is good enough for the helper layers; where not, they use
-    their model-free forms. `free`: it runs on this machine and costs nothing.
+    `tools`: it takes tools. `budget`: tokens its prompt may have, or None for as many as the campaign allows. `helpers`: it
+    is good enough for the helper layers; where not, they use their model-free forms. `free`: it runs on this machine and
+    costs nothing.
     """
 
     spec: str
     tools: bool = True
-    structured: bool = True
     budget: int | None = None
     helpers: bool = True
     free: bool = False

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from rolecall.campaign import arcs, checklists, plans
 from rolecall.campaign.documents import Document
 from rolecall.campaign.effects import promises_of
+from rolecall.campaign.game import combat, conditions, resources
 from rolecall.errors import RoleCallError
 from rolecall.tools.threads import arcs_of
 from rolecall.tools.toolbox import Table
-
-COMBAT, RESOURCES, EFFECTS = "Combat", "Resources", "Effects"  # sections of the Campaign State
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +38,9 @@ def read(table: Table) -> Situation:
     state = table.state
     threads = [(entry.kind, arcs.read(document).open) for entry, document in arcs_of(table)]
     return Situation(
-        combat=_has(state, COMBAT),
-        resources=_has(state, RESOURCES),
-        effects=_has(state, EFFECTS),
+        combat=_has(state, combat.HEADING),
+        resources=_has(state, resources.HEADING),
+        effects=_has(state, conditions.HEADING),
         promises=any(not promise.kept for promise in _promises(state)),
         arcs=any(open_ for _, open_ in threads),
         quests=("quest", True) in threads,

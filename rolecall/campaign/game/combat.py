@@ -22,7 +22,6 @@ from rolecall.campaign.game import numbers
 from rolecall.campaign.game.numbers import Number
 from rolecall.campaign.game.rows import Row, name_in, rows_of, same_name
 from rolecall.campaign.merging import key_of
-from rolecall.campaign.notes import same
 
 HEADING = "Combat"
 _INITIATIVE = re.compile(r"\binit(?:iative)?\b\.?\s*:?\s*(?P<n>[+-]?[0-9]{1,4})(?![\w/])", re.I)
@@ -134,11 +133,6 @@ def row_of(name: str, initiative: int | None, hit_points: str = "") -> str:
     said = [f"initiative {initiative}"] if initiative is not None else []
     said += [f"hit points {hit_points}"] if hit_points else []
     return f"{name}: {', '.join(said)}"
-
-
-def is_under_way(document: Document) -> bool:
-    """Whether the Campaign State tells of a fight."""
-    return any(s.level and same(s.heading, HEADING) for s in document.sections) and read(document) is not None
 
 
 def _fighter(row: Row) -> Fighter | None:

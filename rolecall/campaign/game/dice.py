@@ -49,22 +49,6 @@ class Roll:
         return f"*{about}{self.expression}: {self.words}*"
 
 
-class Tray:
-    """The dice of one turn. Each expression has a sequence of its own under the seed: in whatever order a turn rolls, the first
-    `d20+3` is always the same.
-    """
-
-    def __init__(self, seed: str) -> None:
-        self.seed = seed
-        self.rolled: list[Roll] = []
-
-    def roll(self, expression: str) -> Roll:
-        """The next roll of that expression; raises NoDice."""
-        number = 1 + sum(_key(one.expression) == _key(expression) for one in self.rolled)
-        self.rolled.append(roll(expression, self.seed, number))
-        return self.rolled[-1]
-
-
 def _key(expression: str) -> str:
     """What two spellings of one expression have in common."""
     return "".join(_shown(expression).split())

@@ -72,11 +72,10 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What all layers want, in the order in which it is heard. `made_of` are the digests of its directives."""
+    """What all layers want, in the order in which it is heard."""
 
     turn: int
     moves: tuple[Move, ...] = ()
-    made_of: tuple[str, ...] = ()
 
     @property
     def digest(self) -> str:
@@ -117,7 +116,7 @@ def merge(directives: Sequence[Directive], turn: int = 0) -> Merged:
                     single[move.part, move.verb] = len(moves)
                 moves.append(move)
     turn = turn or max((d.turn for d in directives), default=0)
-    return Merged(turn, tuple(moves), tuple(d.digest for d in heard))
+    return Merged(turn, tuple(moves))
 
 
 def twice(merged: Merged, noted: Collection[str]) -> Refused | None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rolecall.campaign.game.dice import LARGEST, MOST_DICE, NoDice, Tray, roll
+from rolecall.campaign.game.dice import LARGEST, MOST_DICE, NoDice, roll
 from tests.campaign.writing import bounded
 
 
@@ -84,11 +84,3 @@ def test_any_text_is_a_roll_within_its_bounds_or_a_word_about_why_not(text):
         return
     assert 1 <= len(told.dice) <= MOST_DICE and abs(told.total) <= LARGEST
     assert "\n" not in told.line("x")
-
-
-def test_a_tray_gives_each_expression_its_own_sequence_in_whatever_order_a_turn_rolls():
-    one, other = Tray("seed"), Tray("seed")
-    first = [one.roll(text).total for text in ("d20+3", "2d6", "d20 + 3", "d20+3")]
-    second = [other.roll(text).total for text in ("2d6", "D20+3", "d20+3", "d20 + 3")]
-    assert (first[0], first[1], first[2], first[3]) == (second[1], second[0], second[2], second[3])
-    assert len({roll("d1000", "seed", number).total for number in range(1, 30)}) > 20
