@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from rolecall.cli.shared import Bar, game_of, json_option, note, root_of, say, say_json, wait_option
+from rolecall.cli.shared import Bar, counted, game_of, json_option, note, root_of, say, say_json, wait_option
 
 
 @click.command("import")
@@ -67,6 +67,6 @@ def _take_back(ctx: click.Context, game, names: tuple[str, ...], as_json: bool) 
     if as_json:
         say_json([{"folder": one.folder, "removed": one.removed, "kept": one.kept} for one in undone])
     for one in () if as_json else undone:
-        say(f"{one.folder} is taken back: {len(one.removed)} files")
+        say(f"{one.folder} is taken back: {counted(len(one.removed), 'file')}")
         for path in one.kept:
             note(f"{path} stays: you have changed it since")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rolecall.cli.shared import game_of, json_option, model_option, note, say, say_json, wait_option
+from rolecall.cli.shared import counted, game_of, json_option, model_option, note, say, say_json, wait_option
 
 if TYPE_CHECKING:
     from rolecall.turn.game import Game
@@ -131,7 +131,7 @@ def _dry_run(game: Game, reading: Reading, wish: Wish, price: tuple[float, float
     if price:
         cost = Price(price[0], price[0], price[0], price[1]).of(asked)
     else:
-        cost = prices.cost(profile.spec, asked) if profile else 0.0
+        cost = prices.cost(profile.spec, asked) if profile else None if found.calls else 0.0
     chat = reading.chat
     if as_json:
         say_json(
@@ -151,14 +151,17 @@ def _dry_run(game: Game, reading: Reading, wish: Wish, price: tuple[float, float
             }
         )
         return
-    say(f"{reading.name}: {chat.format}, {len(chat.messages):,} messages, {len(reading.scenes):,} turns")
+    say(
+        f"{reading.name}: {chat.format}, {counted(len(chat.messages), 'message')}, {counted(len(reading.scenes), 'turn')}"
+    )
     if chat.set_aside:
         say(f"Set aside: {len(chat.set_aside):,} (the first: {chat.set_aside[0].at}, {chat.set_aside[0].why})")
     if not found.calls:
         say("No model is asked: story, cast and Chronicles in the chat's own words.")
         return
     paid = f", {found.paid} of them answered already" if found.paid else ""
-    say(f"{profile.spec if profile else 'a model'}: {found.chunks} chunks, at most {found.calls} calls{paid}")
+    who = profile.spec if profile else "with a model (none is ready, see `rolecall models`)"
+    say(f"{who}: {counted(found.chunks, 'chunk')}, at most {counted(found.calls, 'call')}{paid}")
     say(f"About {found.prompt:,} tokens of prompts and {found.out:,} of answers")
     if cost is None:
         note("Name its price under `prices:` in rolecall.yaml, or give --price IN/OUT, to see what it costs.")
@@ -169,8 +172,9 @@ def _dry_run(game: Game, reading: Reading, wish: Wish, price: tuple[float, float
 def _tell(done: Ingested, scene: str) -> None:
     chat = done.reading.chat
     first, last = f"T{done.first:04d}", f"T{done.last:04d}"
-    say(f"{done.reading.name}: {chat.format}, {len(chat.messages):,} messages → {first}-{last}")
-    made = f"{len(done.chapters)} chapters, {len(done.chronicles)} Chronicles, {len(done.recorded)} new entries"
+    say(f"{done.reading.name}: {chat.format}, {counted(len(chat.messages), 'message')} → {first}-{last}")
+    made = f"{counted(len(done.chapters), 'chapter')}, {counted(len(done.chronicles), 'Chronicle')}, "
+    made += counted(len(done.recorded), "new entry", "new entries")
     say(made + (f"; {len(done.updated)} of yours gained something" if done.updated else ""))
     say(f"Original and receipt: {done.folder}/")
     if chat.set_aside:

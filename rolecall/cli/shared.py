@@ -131,6 +131,11 @@ def say_json(document: object) -> None:
     click.echo(json.dumps(document, ensure_ascii=False, indent=2).encode("utf-8", "replace").decode())
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    """`1 turn`, `2,160 turns`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
 def printable(text: str) -> str:
     """Text without terminal escapes and control characters: what a file or model says never drives the terminal."""
     from rolecall.campaign.text import clean

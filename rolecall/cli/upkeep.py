@@ -8,6 +8,7 @@ import click
 
 from rolecall.cli.shared import (
     Bar,
+    counted,
     game_of,
     json_option,
     model_option,
@@ -36,7 +37,7 @@ def fold_command(ctx: click.Context, models: tuple[str, ...], wait: float, as_js
     elif folded is None:
         note("The Journal is short; there is nothing to fold.")
     else:
-        say(f"{folded.path}: {folded.lines} lines, {folded.covers}")
+        say(f"{folded.path}: {counted(folded.lines, 'line')}, {folded.covers}")
         if folded.by_hand:
             note(f"Retold from the journal's own lines: {folded.by_hand}")
 

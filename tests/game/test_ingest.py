@@ -389,3 +389,17 @@ def test_what_cannot_be_is_one_clear_line_and_changes_nothing(
     ran = rolecall("-C", campaign, "ingest", *[a.format(chat=chat, card=card) for a in arguments])
     assert ran.code == code and said in ran.err and "Traceback" not in ran.err
     assert chats.files(campaign) == before
+
+
+def test_a_dry_run_without_a_key_names_no_price_and_a_single_thing_is_told_as_one(rolecall, campaign, tmp_path):
+    small = tmp_path / "talk.txt"
+    small.write_text("Ann: Hello.\n\nBob: I promise to come.\n")
+    ran = rolecall("-C", campaign, "ingest", small, "--dry-run", "--model", "openai/gpt-5.5")
+    assert ran.code == 0 and ran.out.startswith("talk.txt: text with names, 2 messages, 1 turn\n")
+    assert "none is ready" in ran.out and ": 1 chunk, at most" in ran.out and "costs nothing" not in ran.out
+    ran = rolecall("-C", campaign, "ingest", small, "--no-model")
+    assert (
+        "1 chapter, 0 Chronicles, 2 new entries\n" in ran.out
+        and "The scene is still yours (Dusk on the quay" in ran.err
+    )
+    assert "campaign-state.md" in ran.err
