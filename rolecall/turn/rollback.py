@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from rolecall.campaign import files, journal, recordlines, records, seeds, story
+from rolecall.campaign import chronicles, files, journal, recordlines, records, seeds, story
 from rolecall.campaign.documents import append_to_section
 from rolecall.campaign.effects import decode
 from rolecall.campaign.folder import MACHINE_FOLDER, Campaign
@@ -20,7 +20,7 @@ from rolecall.campaign.journal import turn_id
 from rolecall.campaign.kinds import STATE_FILE
 from rolecall.campaign.records import Record
 from rolecall.campaign.reversal import Clash, taken_back
-from rolecall.errors import Conflict, StorageError, TurnError
+from rolecall.errors import Conflict, RoleCallError, StorageError, TurnError
 from rolecall.turn import renamed, soundness, telling
 
 _OVERWRITTEN = (
@@ -299,8 +299,14 @@ def _chapter_of(campaign: Campaign, turn: int) -> str | None:
 
 
 def _is_folded(campaign: Campaign, write: dict) -> bool:
-    lines = journal.lines_of(campaign.document(STATE_FILE))
-    return bool(lines) and write.get("turn", 0) < lines[0].turn
+    """Whether a turn's line has left the Journal for a Chronicle, whatever still stands in the Journal."""
+    turn, lines = write.get("turn", 0), journal.lines_of(campaign.document(STATE_FILE))
+    if any(line.turn == turn for line in lines):
+        return False
+    try:
+        return turn <= chronicles.last_covered(campaign)
+    except RoleCallError:  # a Chronicle that cannot be read is `check`'s to tell
+        return bool(lines) and turn < lines[0].turn
 
 
 def _note_folded(campaign: Campaign, turn: int) -> str:

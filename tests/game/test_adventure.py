@@ -347,6 +347,17 @@ def test_the_last_five_turns_are_taken_back_to_the_byte(played: Played, rolecall
     assert text(root) == kept
 
 
+def test_the_whole_adventure_is_taken_back_but_for_what_stands_in_chronicles(played: Played, rolecall, tmp_path):
+    root, begun = shutil.copytree(played.root, tmp_path / "tale"), text(adventure_world.make(tmp_path / "new"))
+    ran = rolecall("-C", root, "undo", len(TURNS))
+    assert ran.code == 0 and "your words stay" not in ran.err, ran.err
+    now = {path: data for path, data in text(root).items() if not path.startswith("chronicles/")}
+    notes = [f"  (T{n:04d}, told in a Chronicle, was taken back.)" for n in range(40, 0, -1)]
+    there = [line for line in now.pop(STATE_FILE).decode().splitlines() if line]
+    assert there == [line for line in begun.pop(STATE_FILE).decode().splitlines() if line] + notes
+    assert now == begun
+
+
 def test_told_again_from_its_records_the_whole_adventure_is_the_same_to_the_byte(played: Played, rolecall, tmp_path):
     root = adventure_world.make(tmp_path / "tale")
     for number in range(1, len(TURNS) + 1):

@@ -169,6 +169,25 @@ def test_a_folded_turn_is_taken_back_with_a_note(rolecall, campaign, script):
     assert "(T0001, told in a Chronicle, was taken back.)" in (campaign / "campaign-state.md").read_text()
 
 
+def test_turns_are_taken_back_past_a_fold_when_the_journal_is_empty_by_then(rolecall, campaign, script):
+    settings = campaign / "rolecall.yaml"
+    settings.write_text(
+        settings.read_text().replace("fold_at: 3500", "fold_at: 200").replace("keep_lines: 6", "keep_lines: 2")
+    )
+    begun = (campaign / "campaign-state.md").read_text()
+    for n in range(1, 9):
+        text = f"- text: Scene {n} goes on for quite a while, with Old Pasco and the bell, until it is over."
+        assert rolecall("-C", campaign, "turn", f"I go, {n}.", "--model", script(text)).code == 0
+    (*_, newest) = sorted((campaign / "chronicles").glob("*.md"))
+    folded = int(newest.stem.rsplit("-t", 1)[1])
+    ran = rolecall("-C", campaign, "undo", 8)
+    assert ran.code == 0 and "your words stay" not in ran.err, ran.err
+    notes = [f"  (T{n:04d}, told in a Chronicle, was taken back.)" for n in range(folded, 0, -1)]
+    now = (campaign / "campaign-state.md").read_text()
+    assert [line for line in now.splitlines() if line] == [line for line in begun.splitlines() if line] + notes
+    assert rolecall("-C", campaign, "check").code == 0
+
+
 def test_without_records_undo_says_so(rolecall, example):
     ran = rolecall("-C", example, "undo")
     assert ran.code == 1 and "record" in ran.err and "git" in ran.err
