@@ -68,6 +68,8 @@ def taken_back(
                 meant = _hunk_by_hunk(current, records.unsplice(after, write), after)
             if meant is None:
                 meant = _counted_back(current, write, after, later)
+            if meant is None and after is not None and not any(clash.yours for clash in result.clashes):
+                meant = _put_back(current, write, after)
             return result if meant is None else Reversal(meant)
     return result
 
@@ -91,6 +93,37 @@ def _hunk_by_hunk(current: bytes, before: bytes, after: bytes) -> bytes | None:
             return None
         current = current[: places[0]] + was + current[places[0] + len(put) :]
     return current if pieces else None
+
+
+_ABOVE = re.compile(
+    rb"#{1,6}[ \t]|[^\s:#-][^:]*:[ \t]*(?:#.*)?$"
+)  # a heading, or the key of a list: nothing above it counts
+
+
+def _put_back(current: bytes, write: dict, after: bytes) -> bytes | None:
+    """Lines that a write took out of a list, back below the nearest line they stood under; None where none of those is left.
+
+    Only for where the lines beside them have gone since, and nobody wrote others in their place.
+    """
+    import difflib
+
+    if write["op"] not in ("row", "item"):
+        return None
+    old, new = (data.splitlines(keepends=True) for data in (records.unsplice(after, write), after))
+    codes = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    pieces = [code for code in codes if code[0] != "equal"]
+    lines = current.splitlines(keepends=True)
+    if [code[0] for code in pieces] != ["delete"] or set(old[pieces[0][1] : pieces[0][2]]) & set(lines):
+        return None
+    _, first, end, place, _ = pieces[0]
+    for above in reversed(new[:place]):
+        at = lines.index(above) + 1 if lines.count(above) == 1 and above.strip() else 0
+        if at:
+            at += above.startswith(b"#") and at < len(lines) and not lines[at].strip()
+            return b"".join([*lines[:at], *old[first:end], *lines[at:]])
+        if _ABOVE.match(above.rstrip(b"\r\n")):
+            return None
+    return None
 
 
 _NUMBER = re.compile(rb"(?<![\w.,])-?[0-9]{1,9}(?![\w]|[.,][0-9])")

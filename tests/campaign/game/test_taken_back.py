@@ -156,3 +156,32 @@ def test_locked_entries_become_proposals_that_can_be_accepted(folder):
     assert resolving.proposed(found, folder) == ()  # it lies there already
     proposals.accept(folder, 1)
     assert (folder / "characters/orla.md").read_text() == FILES["characters/orla.md"].replace("6/6", "4/6")
+
+
+def test_who_left_is_back_in_the_party_though_others_left_since(folder):
+    told(folder, 42, {"party": {"leave": [{"who": "Sera"}]}})
+    told(folder, 43, {"party": {"leave": [{"who": "Valen"}]}})
+    assert b"## Party\n\n\n## Resources" in (folder / STATE).read_bytes()
+    assert rollback.undo(open_campaign(folder), 42).clashes == ()
+    assert b"## Party\n\n- Sera: at the oars\n\n## Resources" in (folder / STATE).read_bytes()
+
+
+def test_a_thing_that_was_taken_is_there_again_though_what_lay_beside_it_is_gone(folder):
+    valen = folder / "characters/valen.md"
+    told(folder, 42, {"inventory": {"take": [{"who": "Valen", "item": "sword"}]}})
+    told(
+        folder,
+        43,
+        {"inventory": {"take": [{"who": "Valen", "item": "torch", "count": 3}, {"who": "Valen", "item": "rope"}]}},
+    )
+    assert rollback.undo(open_campaign(folder), 42).clashes == ()
+    assert b"inventory:\n  - {item: sword, worn: hand}\nrelationships:" in valen.read_bytes()
+
+
+def test_what_the_writer_put_in_the_place_of_a_line_stays_alone(folder):
+    state = folder / STATE
+    told(folder, 42, {"party": {"leave": [{"who": "Sera"}]}})
+    state.write_bytes(state.read_bytes().replace(b"- [[Valen]], limping\n", b"- Valen and Sera, reconciled\n"))
+    done = rollback.undo(open_campaign(folder), 42)
+    assert [clash.yours for _, clash in done.clashes] == ["- Valen and Sera, reconciled"]
+    assert b"at the oars" not in state.read_bytes()
