@@ -39,8 +39,60 @@ def taken_back(
 ) -> Reversal:
     """`current` without what `write` (a line of a record) did. `after` is the file as the write left it, where it is kept.
 
-    `later` gives the lines later turns wrote in this file: a number that one of them counted on from is counted back.
+    `later` gives the lines later turns wrote in this file: a number that one of them counted on from is counted back, and
+    words that one of them wrote stay, though this turn had written the same.
     """
+    found = _taken_back(current, write, after, later)
+    if found.data is None or current is None or found.data == current or files.sha256(current) == write["after"]:
+        return found
+    return Reversal(_with_what_is_used(current, found.data, write, later), found.clashes)
+
+
+def _with_what_is_used(current: bytes, result: bytes, write: dict, later: Callable[[], Collection[bytes]]) -> bytes:
+    """`result` with what must stay of `current`: the heading or key above lines that stay, and the words of later turns."""
+    import difflib
+
+    now, then = current.splitlines(keepends=True), result.splitlines(keepends=True)
+    lines: list[bytes] = []
+    for tag, a, b, c, d in difflib.SequenceMatcher(None, now, then, autojunk=False).get_opcodes():
+        if tag == "delete":
+            lines += _frame_of(now, a, b)
+        elif tag == "replace" and b - a == d - c and write["op"] in ("value", "field"):
+            lines += [_of_later(*pair, later) for pair in zip(now[a:b], then[c:d], strict=True)]
+        else:
+            lines += then[c:d]
+    return b"".join(lines)
+
+
+def _frame_of(lines: list[bytes], begin: int, end: int) -> list[bytes]:
+    """Of lines that go: a heading, or the key of a list, with the blank lines around it, where the next line that stays is its."""
+    key = next((n for n in range(end - 1, begin - 1, -1) if _ABOVE.match(lines[n].rstrip(b"\r\n"))), None)
+    if key is None:
+        return []
+    is_heading = lines[key].startswith(b"#")
+    follows = next((line for line in lines[end:] if line.strip() or not is_heading), b"")
+    if follows.startswith(b"#") if is_heading else not follows.startswith((b" ", b"-")):
+        return []
+    if not follows.strip():
+        return []
+    first, last = key, key + 1
+    while first > begin and not lines[first - 1].strip():
+        first -= 1
+    while last < end and not lines[last].strip():
+        last += 1
+    return lines[first:last]
+
+
+def _of_later(now: bytes, then: bytes, later: Callable[[], Collection[bytes]]) -> bytes:
+    """A line as it stands, where a later turn wrote it and it is no number that is counted back."""
+    if _one_number([now.strip()], [then.strip()]) is None and now.rstrip(b"\r\n") in later():
+        return now
+    return then
+
+
+def _taken_back(
+    current: bytes | None, write: dict, after: bytes | None, later: Callable[[], Collection[bytes]]
+) -> Reversal:
     if current is None:
         return Reversal(None)  # the writer removed the file; there is nothing to take out of it
     if after is not None and current != after and _unix(current) == _unix(after):
@@ -192,12 +244,28 @@ def _by_meaning(current: bytes, write: dict, after: bytes | None) -> bytes | Non
         was, now = (documents.parse(data, path).section(journal.turn_id(turn)) for data in (after, current))
         same = was is not None and now is not None and was.text.strip() == now.text.strip()
         return current[: now.start] + current[now.end :] if same else None
-    added = [line for line in records.unpacked(write["new"]).splitlines(keepends=True) if line.strip()]
-    if write["old"].strip() or len(added) != 1:
+    added = _added(write, after)
+    if len(added) != 1:
         return None
     lines = current.splitlines(keepends=True)
     places = [n for n, line in enumerate(lines) if line.strip() == added[0].strip()]
     return b"".join(lines[: places[0]] + lines[places[0] + 1 :]) if len(places) == 1 else None
+
+
+def _added(write: dict, after: bytes | None) -> list[bytes]:
+    """The lines a write only added, without the heading or key it put above them; none where it took lines away."""
+    if write["op"] not in ("row", "item") or after is None:
+        lines = records.unpacked(write["new"]).splitlines(keepends=True)
+        return [] if write["old"].strip() else [line for line in lines if line.strip()]
+    import difflib
+
+    old, new = (data.splitlines(keepends=True) for data in (records.unsplice(after, write), after))
+    codes = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    pieces = [code for code in codes if code[0] != "equal"]
+    if any(code[0] != "insert" for code in pieces):
+        return []
+    lines = [line for _, _, _, c, d in pieces for line in new[c:d] if line.strip()]
+    return [line for line in lines if not _ABOVE.match(line.rstrip(b"\r\n"))]
 
 
 def _lifted(current: bytes, write: dict, after: bytes | None) -> bytes | None:

@@ -185,3 +185,41 @@ def test_what_the_writer_put_in_the_place_of_a_line_stays_alone(folder):
     done = rollback.undo(open_campaign(folder), 42)
     assert [clash.yours for _, clash in done.clashes] == ["- Valen and Sera, reconciled"]
     assert b"at the oars" not in state.read_bytes()
+
+
+def test_what_a_turn_put_above_lines_of_later_turns_stays_above_them(folder):
+    valen = folder / "characters/valen.md"
+    valen.write_bytes(valen.read_bytes().replace(b"\n## History\n- T0003 Met the party.\n", b""))
+    told(
+        folder,
+        42,
+        {"effects": {"add": [{"who": "Valen", "effect": "wet"}]}, "status": [{"who": "Valen", "status": "ill"}]},
+    )
+    told(
+        folder,
+        43,
+        {"effects": {"add": [{"who": "Sera", "effect": "cold"}]}, "status": [{"who": "Valen", "status": "well"}]},
+    )
+    assert rollback.undo(open_campaign(folder), 42).clashes == ()
+    assert b"## Effects\n\n- Sera: cold\n\n## Journal\n" in (folder / STATE).read_bytes()
+    assert valen.read_bytes().count(b"## History\n") == 1 and b"- T0043 status: ill" in valen.read_bytes()
+
+
+def test_a_list_keeps_its_key_for_the_items_of_later_turns(folder):
+    told(folder, 42, {"map": {"connect": [{"from": "Saltmarsh", "to": "Gull Rock"}]}})
+    (folder / "locations/weir.md").write_bytes(b"---\nname: Weir\nkind: location\n---\n")
+    told(folder, 43, {"map": {"connect": [{"from": "Saltmarsh", "to": "Weir"}]}})
+    assert rollback.undo(open_campaign(folder), 42).clashes == ()
+    assert (folder / "locations/saltmarsh.md").read_bytes() == (
+        b"---\nname: Saltmarsh\nkind: location\ndiscovered: T0001\nconnections:\n  - {to: Weir}\n---\n"
+    )
+
+
+def test_a_place_that_a_later_turn_came_back_to_stays(folder):
+    for turn, place in ((42, "Gull Rock"), (43, "Saltmarsh"), (44, "Gull Rock")):
+        told(folder, turn, {"map": {"move": [{"who": "party", "to": place}]}})
+    there = (folder / STATE).read_bytes()
+    assert b'location: "[[Gull Rock]]"' in there
+    rollback.undo(open_campaign(folder), 42)
+    assert (folder / STATE).read_bytes() == there.replace(b"- T0042 It was turn 42.\n", b"")
+    assert b"location: '[[Gull Rock]]'" in (folder / "characters/valen.md").read_bytes()
