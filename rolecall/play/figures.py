@@ -7,7 +7,7 @@ from typing import Any
 from rolecall.campaign import secrets
 from rolecall.campaign.documents import Document
 from rolecall.campaign.folder import Campaign
-from rolecall.campaign.game import combat, company, conditions, resources
+from rolecall.campaign.game import combat, company, conditions, quests, resources
 from rolecall.campaign.game.rows import loose_of, rows_of
 from rolecall.campaign.references import plain
 from rolecall.errors import RoleCallError
@@ -29,6 +29,12 @@ def figures(campaign: Campaign, search: Search, state: Document, *, with_secrets
         "effects": [row.text for row in _or_none(rows_of, state, conditions.HEADING)],
         "combat": _combat(state, points),
     }
+
+
+def objectives_of(quest: Document) -> list[dict[str, Any]]:
+    """What is to be done for a quest: `[{text, done}]`."""
+    found = [quests.objective_of(row) for row in _or_none(rows_of, quest, quests.HEADING)]
+    return [{"text": text, "done": done} for text, done in found]
 
 
 def _or_none(read: Any, *given: Any) -> list[Any]:

@@ -15,7 +15,7 @@ from rolecall.campaign.kinds import STATE_FILE
 from rolecall.campaign.references import plain
 from rolecall.campaign.text import slug
 from rolecall.errors import DocumentError, StorageError, UnknownName
-from rolecall.play.figures import figures
+from rolecall.play.figures import figures, objectives_of
 from rolecall.play.figures import lines as figure_lines
 from rolecall.search.catalogue import Entry
 from rolecall.search.searcher import Hit, Search
@@ -84,6 +84,8 @@ def _arcs(campaign: Campaign, search: Search, with_secrets: bool) -> list[dict]:
         document = campaign.document(path)
         arc = arcs.read(document)
         row = {"name": arc.name, "status": arc.status, "question": arc.question, "latest": arc.latest}
+        if entry.kind == "quest":
+            row |= {"stage": document.text("stage"), "objectives": objectives_of(document)}
         if with_secrets and document.text("truth"):
             row["truth"] = document.text("truth")
         found.append(row)
@@ -121,10 +123,12 @@ def status_lines(campaign: Campaign, search: Search, *, with_secrets: bool = Fal
             for p in now["promises"]
         ]
     if now["arcs"]:
-        lines += ["", "Arcs"]
+        lines += ["", "Arcs and quests" if any("stage" in arc for arc in now["arcs"]) else "Arcs"]
         for arc in now["arcs"]:
             lines.append(f"  {arc['name']} ({arc['status']})")
-            lines += [f"    {plain(arc['latest'])}"] if arc["latest"] else []
+            now_at = [text for text in (arc.get("stage"), arc["latest"]) if text]
+            lines += [f"    {plain(text)}" for text in now_at]
+            lines += [f"    [{'x' if o['done'] else ' '}] {plain(o['text'])}" for o in arc.get("objectives", ())]
             lines += [f"    Truth: {arc['truth']}"] if arc.get("truth") else []
     if now["proposals"]:
         lines += ["", "Proposed for entries you locked (`rolecall proposals`)"]

@@ -76,6 +76,16 @@ def test_status_tells_the_fight_the_numbers_and_the_hour_and_names_without_brack
     assert "[[" not in said and "99" not in said
 
 
+def test_a_quest_is_told_with_its_stage_and_what_is_to_be_done(root: Path):
+    (root / "arcs/ferry.md").write_text(
+        "---\nname: The Ferry\nkind: quest\nquestion: Who cut the rope?\nstatus: open\nstage: a clue\n---\n\n"
+        "## Objectives\n\n- [x] See the rope (T0043)\n- [ ] Ask [[Marta]]\n"
+    )
+    assert "  The Ferry (open)\n    a clue\n    [x] See the rope\n    [ ] Ask Marta\n" in run(root)
+    (quest,) = [arc for arc in json.loads(run(root, "--json"))["arcs"] if arc["name"] == "The Ferry"]
+    assert quest["objectives"] == [{"text": "See the rope", "done": True}, {"text": "Ask [[Marta]]", "done": False}]
+
+
 def test_the_numbers_are_in_the_json_and_what_is_secret_only_for_the_writer(root: Path):
     now = json.loads(run(root, "--json"))
     assert now["hit_points"] == {"Kit Sallow": "8/12"} and now["resources"] == ["silver: 9", "30 arrows"]
