@@ -77,16 +77,18 @@ class Question:
     seed: str = ""
 
 
-def plan(chain: Chain, desk: Desk, asked: Question, *, seconds: float) -> Directive:
+def plan(
+    chain: Chain, desk: Desk, asked: Question, *, seconds: float, asking: Callable[[], None] = lambda: None
+) -> Directive:
     """The DM's decision, within so many seconds in all. Nothing is written: what its tools change is in what is returned.
 
-    Raises ModelError when no model gave one.
+    `asking` is called as soon as a model is about to be asked. Raises ModelError when no model gave one.
     """
     table = Table(asked.campaign, asked.search, asked.turn, asked.state, seed=asked.seed)
     pace = pacing.of(asked.campaign, asked.search, asked.state, asked.turn)
     first = request_for(asked, pace)
     talk = _Talk(families.toolbox(DM, table), DIRECT_TOOL)
-    hurried = _Hurried(chain, time.monotonic() + seconds)
+    hurried = _Hurried(chain, time.monotonic() + seconds, asking)
     last = _spoken(asked.campaign, {"decide"})
     for number in range(ROUNDS + 1):
         is_last = number == ROUNDS
@@ -239,7 +241,7 @@ def _spoken(campaign: Campaign, told_when: set[str]) -> str:
 def _own_files(asked: Question) -> Iterator[str]:
     """Everything under `dm/`, of long files the end, where the newest lines stand."""
     left = OWN_ALL
-    for path in sorted(path for path in asked.search.catalogue if path.startswith("dm/")):
+    for path in asked.search.catalogue.below("dm"):
         try:
             text = views.text(asked.campaign.document(path), with_secrets=True)
         except CampaignError:
@@ -254,17 +256,17 @@ def _truths(asked: Question) -> list[str]:
     """What is hidden in open arcs and in whoever is at hand, each with its subject; those at hand first."""
     near = overview.near(asked.search, asked.state, asked.told, asked.action)[:TRUTHS]
     secret = [m.path for m in asked.search.mentions(asked.action, secrets=True)]
-    lines = [p for p, e in sorted(asked.search.catalogue.items()) if e.kind in ("arc", "quest") and not e.withheld]
+    lines = [e.path for e in asked.search.catalogue.of_kinds("arc", "quest") if not e.withheld]
     hidden = leaks.hidden_of([*secret, *near, *lines], asked.search)
     found = (" ".join(one.split()) for texts in hidden.values() for one in texts)
     return [text_.clean_line(one, TRUTH) for one in found][:TRUTHS]
 
 
 class _Hurried:
-    """A chain as the desk knows it, all of whose answers have one time limit."""
+    """A chain as the desk knows it, all of whose answers have one time limit; says when a request has been made."""
 
-    def __init__(self, chain: Chain, deadline: float) -> None:
-        self._chain, self._deadline = chain, deadline
+    def __init__(self, chain: Chain, deadline: float, asking: Callable[[], None]) -> None:
+        self._chain, self._deadline, self._asking = chain, deadline, asking
 
     @property
     def models(self) -> Models:
@@ -277,4 +279,10 @@ class _Hurried:
 
     def stream(self, make_request: Callable[[Profile], Request], **how: Any) -> Iterator[Event]:
         """The events of the answer, within what is left of the time."""
-        return self._chain.stream(make_request, within=max(0.05, self._deadline - time.monotonic()), **how)
+
+        def make(profile: Profile) -> Request:
+            request = make_request(profile)
+            self._asking()
+            return request
+
+        return self._chain.stream(make, within=max(0.05, self._deadline - time.monotonic()), **how)

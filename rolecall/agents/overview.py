@@ -134,7 +134,8 @@ class _Page:
     def texts(self) -> None:
         """A line each for the story and the Chronicles, which are searched and not chosen."""
         for folder in (chronicles.FOLDER, story.FOLDER):
-            spans = [e.turns for p, e in self.search.catalogue.items() if p.startswith(f"{folder}/") and _counts(e)]
+            inside = [self.search.catalogue[path] for path in self.search.catalogue.below(folder)]
+            spans = [entry.turns for entry in inside if _counts(entry)]
             if spans:
                 first, last = min(span[0] for span in spans), max(span[1] for span in spans)
                 self._head(f"{folder}/", f"{folder}/ ({turn_id(first)}-{turn_id(last)}; found by `queries`)")

@@ -70,8 +70,8 @@ class Pace:
 def of(campaign: Campaign, search: Search, state: Document, turn: int) -> Pace:
     """The figures for a turn that is about to be told. What cannot be read is left out."""
     moved, beats = [], []
-    for path, entry in sorted(search.catalogue.items()):
-        if entry.kind not in ("arc", "quest") or entry.withheld or (document := _opened(campaign, path)) is None:
+    for entry in search.catalogue.of_kinds("arc", "quest"):
+        if entry.withheld or (document := _opened(campaign, entry.path)) is None:
             continue
         arc = arcs.read(document)
         last = journal.turn_number(arc.latest)

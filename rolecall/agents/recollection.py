@@ -192,6 +192,11 @@ def recall(
     return _unalike(p for p in pieces if p.score >= enough or (p.turn in asked and (p.score or not alone)))
 
 
+def prepare(search: Search) -> None:
+    """Read what is new in the story, for moments when nobody waits."""
+    _book(search)
+
+
 def _unalike(pieces: Iterable[Piece]) -> list[Piece]:
     told: Counter[str] = Counter()
     found = []
@@ -282,8 +287,9 @@ def _book(search: Search) -> _Book:
     held = _books.get(search)
     old = held.pages if held is not None else {}
     pages: dict[str, _Page] = {}
-    for path, entry in sorted(search.catalogue.items()):
-        if entry.kind in ("story", "chronicle") and not (entry.secret or entry.withheld):
+    for entry in search.catalogue.of_kinds("story", "chronicle"):
+        if not (entry.secret or entry.withheld):
+            path = entry.path
             page = old.get(path)
             if page is None or not entry.sha256 or page.sha256 != entry.sha256:
                 page = _page(search.campaign, path, listed=entry.kind == "chronicle")

@@ -54,7 +54,7 @@ class Pick:
 def pick(search: Search, state: Document, action: str, recent: tuple[Told, ...]) -> list[Pick]:
     """The picks for a turn, in each group from the highest rank to the lowest; no path twice as a whole entry."""
     picks: dict[str, Pick] = {}
-    pinned = {path for path, entry in search.catalogue.items() if entry.pinned}
+    pinned = {entry.path for entry in search.catalogue.marked("pinned")}
 
     def add(entry: Entry, group: str, reason: str) -> None:
         if entry.kind in _TEXTS or entry.secret or entry.withheld or entry.path in pinned or entry.path in picks:
@@ -82,6 +82,12 @@ def pick(search: Search, state: Document, action: str, recent: tuple[Told, ...])
                 break
             add(search.catalogue[near], ENRICHMENT, f"tied to {name}")
     return [*picks.values(), *passages]
+
+
+def prepare(search: Search) -> None:
+    """Make ready what is asked of the campaign for every action: names, trigger words, ties, the story's own words."""
+    _parts(search), search.mentions("-"), search.keyed("-"), search.ties
+    recollection.prepare(search)
 
 
 def _texts(state: Document, action: str, recent: tuple[Told, ...]) -> list[tuple[str, str]]:
@@ -155,7 +161,7 @@ def _searched(search: Search, action: str, taken: set[str], without: set[int], *
     With `story` turns too: for an action of which nothing was recalled. `without` are the turns shown word for word.
     """
     passed = {"state", "arc", "quest", "dm"} | (set() if story else {"story"})
-    kinds = {entry.kind for entry in search.catalogue.values()} - passed
+    kinds = search.catalogue.kinds - passed
     found: list[Pick] = []
     for hit in search.find(action, kinds=kinds, limit=SEARCHED * 3):
         whole = hit.kind not in ("story", "chronicle")

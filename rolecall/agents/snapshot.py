@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
 
 from rolecall.campaign import arcs, journal, references, secrets
 from rolecall.campaign.documents import Document
@@ -61,10 +62,22 @@ class Snapshot:
 
 
 def of(campaign: Campaign, search: Search, *, with_secrets: bool = False) -> Snapshot:
-    """The digest of a campaign as it stands; entries that cannot be read, or were forgotten, are not in it."""
+    """The digest of a campaign as it stands; entries that cannot be read, or were forgotten, are not in it.
+
+    It is the same for as long as the catalogue and the Campaign State are, and is kept that long.
+    """
     desk = _Desk(campaign, search, with_secrets)
+    asked = (desk.catalogue, campaign, desk.state.data if desk.state else b"")
+    held = _KEPT.setdefault(search, {}).get(with_secrets)
+    if held is not None and held[0][0] is asked[0] and held[0][1:] == asked[1:]:
+        return held[1]
     told = (_threats, _arcs, _promises, _characters, _tensions, _organizations)
-    return digest(line for section in told for line in section(desk))
+    made = digest(line for section in told for line in section(desk))
+    _KEPT[search][with_secrets] = (asked, made)
+    return made
+
+
+_KEPT: WeakKeyDictionary[Search, dict[bool, tuple[tuple, Snapshot]]] = WeakKeyDictionary()
 
 
 def digest(lines: Iterable[Line], target: int = TARGET) -> Snapshot:
@@ -190,9 +203,9 @@ class _Desk:
         """(rank, file) of the entries of a kind that this view may see, the highest first."""
         if kinds not in self._opened:
             seen = [
-                (-self._fresh(path), -len(entry.refs), path)
-                for path, entry in self.catalogue.items()
-                if entry.kind in kinds and not entry.withheld and (self.with_secrets or not entry.secret)
+                (-self._fresh(entry.path), -len(entry.refs), entry.path)
+                for entry in self.catalogue.of_kinds(*kinds)
+                if not entry.withheld and (self.with_secrets or not entry.secret)
             ]
             most = READ_OPEN if kinds[0] in ("arc", "threat") else READ
             documents = [document for _, _, path in sorted(seen)[:most] if (document := self.open(path))]

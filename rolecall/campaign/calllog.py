@@ -41,8 +41,13 @@ def open_call(record: Record, layer: str, digest: str, request: dict, *, again: 
     stem = f"{record.folder}/calls/{record.calls:03d}-{layer}"
     head = {"layer": layer, "digest": digest, **({"again": True} if again else {}), "request": request}
     body = json.dumps(head, ensure_ascii=False)
-    files.create(record.root, f"{stem}.json", body.encode("utf-8", "surrogatepass"))
-    return CallLog(record.root, f"{stem}.jsonl")
+    log = CallLog(record.root, f"{stem}.jsonl")  # first: what makes the request durable makes both names so
+    try:
+        files.create(record.root, f"{stem}.json", body.encode("utf-8", "surrogatepass"))
+    except BaseException:
+        log.close()
+        raise
+    return log
 
 
 @dataclass(frozen=True, slots=True)

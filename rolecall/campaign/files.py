@@ -298,13 +298,18 @@ class Log:
     """A file of the machine's own that grows line by line while something runs; made new, closed by `close`.
 
     A line is with the operating system when `write` returns, so that it outlives the process; `sync` puts it on the disk.
+    Its name is there for good as soon as another file is made in its folder: who makes one next to it makes it second.
     """
 
     def __init__(self, root: Path, path: str) -> None:
         self.path = path
-        create(root, path, b"")
+        _tell(root, path)
+        make_folder(root, str(PurePosixPath(path).parent))
+        place = locate(root, path)
         try:
-            self._fd: int | None = fs.open(locate(root, path), os.O_WRONLY | os.O_APPEND)
+            self._fd: int | None = fs.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND)
+        except FileExistsError:
+            raise Conflict("there is such a file already", path=path, remedy="choose another name") from None
         except OSError as error:
             raise refused(error, path) from None
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from rolecall.campaign import files
 from rolecall.campaign.documents import Document, parse
@@ -17,6 +18,7 @@ from rolecall.campaign.settings import SETTINGS_FILE, Settings, read_settings
 from rolecall.errors import NoCampaign
 
 MACHINE_FOLDER = ".rolecall"
+_KEPT = 1 << 17  # bytes of a file that is kept as parsed
 MAX_DEPTH = 16  # folders inside folders
 
 _LEFT_OUT = {"imports", "instructions", "prose"}  # at the top: not material of the world
@@ -31,9 +33,11 @@ CONFLICT_COPY = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
-    """What tells that a file may have changed: size in bytes, modification time in ns, inode."""
+class Stamp(NamedTuple):
+    """What tells that a file may have changed: size in bytes, modification time in ns, inode.
+
+    A tuple, as thousands are made and compared before every turn.
+    """
 
     size: int
     mtime_ns: int
@@ -53,8 +57,8 @@ class Campaign:
 
     def walk(self, folder: str = "") -> list[tuple[str, Stamp]]:
         """Every Markdown file outside dot-folders, conflict copies and instructions included, in path order."""
-        stamped = ((path, _stamp(path, entry)) for path, entry in _walk(self.root, folder))
-        return sorted((path, stamp) for path, stamp in stamped if stamp)
+        found = sorted(_walk(self.root, folder), key=lambda pair: pair[0])
+        return [(path, stamp) for path, entry in found if (stamp := _stamp(path, entry))]
 
     def names(self, folder: str = "") -> list[str]:
         """The paths of `walk` alone, in order: a folder's listing tells them, no file is asked for its stamp."""
@@ -66,13 +70,20 @@ class Campaign:
 
     def document(self, path: str) -> Document:
         """A campaign file, parsed; Malformed when its front matter is broken."""
-        return parse(self.read(path), path)
+        data = self.read(path)
+        return _parsed(data, path) if len(data) <= _KEPT else parse(data, path)
 
     def exists(self, path: str) -> bool:
         """Whether there is a file of that campaign path."""
         return files.exists(self.root, path)
 
 
+@lru_cache(maxsize=512)  # a turn opens the same few hundred again and again; a document does not change
+def _parsed(data: bytes, path: str) -> Document:
+    return parse(data, path)
+
+
+@lru_cache(maxsize=65_536)  # the same thousands of paths before every turn
 def counts(path: str) -> bool:
     """Whether a Markdown path is material of the world (not instructions, originals, readme or a conflict copy)."""
     parts = path.split("/")
@@ -83,12 +94,19 @@ def counts(path: str) -> bool:
     return not CONFLICT_COPY.search(parts[-1])
 
 
+@lru_cache(maxsize=65_536)
 def is_junk(name: str) -> bool:
     """Whether a file or folder name is hidden, temporary or an editor's own."""
     return bool(_JUNK.search(name)) or name in _NEVER
 
 
-def _walk(root: Path, folder: str, depth: int = 0) -> Iterator[tuple[str, os.DirEntry]]:
+def _walk(root: Path, folder: str) -> list[tuple[str, os.DirEntry]]:
+    found: list[tuple[str, os.DirEntry]] = []
+    _walk_into(root, folder, 0, found)
+    return found
+
+
+def _walk_into(root: Path, folder: str, depth: int, found: list[tuple[str, os.DirEntry]]) -> None:
     try:
         with os.scandir(root / folder if folder else root) as listing:
             entries = list(listing)
@@ -96,14 +114,14 @@ def _walk(root: Path, folder: str, depth: int = 0) -> Iterator[tuple[str, os.Dir
         raise files.refused(error, folder or str(root)) from None
     for entry in entries:
         name = entry.name
-        if is_junk(name) or not _encodable(name):
+        if is_junk(name) or not (name.isascii() or _encodable(name)):
             continue
         path = f"{folder}/{name}" if folder else name
         if entry.is_dir(follow_symlinks=False):
             if depth < MAX_DEPTH:
-                yield from _walk(root, path, depth + 1)
+                _walk_into(root, path, depth + 1, found)
         elif name.casefold().endswith(".md") and _is_plain(root, path, entry):
-            yield path, entry
+            found.append((path, entry))
 
 
 def _is_plain(root: Path, path: str, entry: os.DirEntry) -> bool:

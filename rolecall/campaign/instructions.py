@@ -12,6 +12,7 @@ One file holds one instruction under one condition, which its name says and its 
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -124,16 +125,37 @@ def _instruction(document: documents.Document) -> Instruction:
 
 
 def _documents(campaign: Campaign, folder: str) -> list[documents.Document]:
-    """The folder's files, packaged ones standing in for those the campaign has not, or has broken."""
+    """The folder's files, packaged ones standing in for those the campaign has not, or has broken.
+
+    Eight layers ask for them in a turn: while no file's stamp changes they are not read again, but for such as might have
+    been saved a second time within a tick of the file system's clock.
+    """
+    listed = campaign.walk(folder) if (campaign.root / folder).is_dir() else []
+    key, now = (type(campaign), campaign.root, folder), time.time_ns()
+    held = _READ.get(key)
+    if held is None or held[0] != listed:
+        found = _read(campaign, folder, [path for path, _ in listed])
+        held = (listed if all(stamp.mtime_ns < now - _TICK for _, stamp in listed) else None, found)
+        if len(_READ) >= _FOLDERS:
+            _READ.clear()
+        _READ[key] = held
+    return held[1]
+
+
+_READ: dict[tuple, tuple[list | None, list[documents.Document]]] = {}
+_FOLDERS = 8  # folders that are kept
+_TICK = 2_100_000_000  # ns: the coarsest clock of a file system, and a little
+
+
+def _read(campaign: Campaign, folder: str, paths: list[str]) -> list[documents.Document]:
     own: dict[str, documents.Document] = {}
-    if (campaign.root / folder).is_dir():
-        for path, _ in campaign.walk(folder):
-            if CONFLICT_COPY.search(path):
-                continue
-            try:
-                own[path.rsplit("/", 1)[-1]] = campaign.document(path)
-            except DocumentError:
-                continue  # `check` tells of it; the packaged one serves meanwhile
+    for path in paths:
+        if CONFLICT_COPY.search(path):
+            continue
+        try:
+            own[path.rsplit("/", 1)[-1]] = campaign.document(path)
+        except DocumentError:
+            continue  # `check` tells of it; the packaged one serves meanwhile
     for name, data in _packaged(folder):
         if name not in own:
             own[name] = documents.parse(data, f"packaged: {folder}/{name}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from rolecall.errors import StorageError
@@ -17,11 +18,16 @@ def locate(root: Path, path: str) -> Path:
         raise StorageError(
             "this path points outside the campaign", path=path or "(empty path)", remedy="use one inside"
         )
-    base = os.path.realpath(root)
+    base = _real(root)
     real = os.path.realpath(os.path.join(base, *pure.parts))
     if real != base and not real.startswith(base.rstrip(os.sep) + os.sep):
         raise StorageError("this link leads out of the campaign", path=path, remedy="put the file itself here")
     return Path(real)
+
+
+@lru_cache(maxsize=64)  # asked for every file that is read; a root that became a link since leads nowhere
+def _real(root: Path) -> str:
+    return os.path.realpath(root)
 
 
 def exists(root: Path, path: str) -> bool:

@@ -7,7 +7,7 @@ stamps, with which a check for changes makes do, and the rest when it is asked f
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import ItemsView, Iterable, Iterator, Mapping, ValuesView
 from dataclasses import dataclass
 
 from rolecall.campaign.folder import Stamp
@@ -83,6 +83,8 @@ class Catalogue(Mapping[str, Entry]):
         self._lines = lines if lines is not None else {}
         self._read: dict[str, list] | None = None
         self._made: dict[str, Entry] = {}
+        self._whole: dict[str, Entry] | None = None
+        self._groups: dict[str, list[str]] | None = None
 
     def __getitem__(self, path: str) -> Entry:
         entry = self._made.get(path)
@@ -101,6 +103,53 @@ class Catalogue(Mapping[str, Entry]):
         return path in self._lines
 
     # -- in bulk, quicker than by entry
+
+    def items(self) -> ItemsView[str, Entry]:
+        """(path, entry) of every file."""
+        return self._all().items()
+
+    def values(self) -> ValuesView[Entry]:
+        """Every entry."""
+        return self._all().values()
+
+    def of_kinds(self, *kinds: str) -> list[Entry]:
+        """The entries of these kinds in the order of their paths; the others are not looked at."""
+        groups = self._grouped()
+        return [self[path] for path in sorted(path for kind in kinds for path in groups.get(f"kind {kind}", ()))]
+
+    def below(self, *folders: str) -> list[str]:
+        """The paths in these folders of the campaign and in what is inside them, in order."""
+        groups = self._grouped()
+        return sorted(path for folder in folders for path in groups.get(f"in {folder}", ()))
+
+    def marked(self, mark: str) -> list[Entry]:
+        """The entries that are `pinned`, `secret` or `broken`, in the order of their paths."""
+        return [self[path] for path in sorted(self._grouped().get(mark, ()))]
+
+    @property
+    def kinds(self) -> set[str]:
+        """The kinds of which there is an entry."""
+        return {group.removeprefix("kind ") for group in self._grouped() if group.startswith("kind ")}
+
+    def _grouped(self) -> dict[str, list[str]]:
+        """The paths by kind, top folder and mark, sorted out once: a turn asks for them two dozen times."""
+        if self._groups is None:
+            groups: dict[str, list[str]] = {}
+            for path, row in self._rows.items():
+                groups.setdefault(f"kind {row[1]}", []).append(path)
+                groups.setdefault(f"in {path.partition('/')[0]}", []).append(path)
+                if row[7] or row[9]:
+                    marks = (("pinned", row[7] & _PINNED), ("secret", row[7] & _SECRET), ("broken", row[9]))
+                    for mark in (mark for mark, set_ in marks if set_):
+                        groups.setdefault(mark, []).append(path)
+            self._groups = groups
+        return self._groups
+
+    def _all(self) -> dict[str, Entry]:
+        if self._whole is None:
+            made = self._made
+            self._made = self._whole = {p: made.get(p) or _entry(p, row) for p, row in self._rows.items()}
+        return self._whole
 
     @property
     def _rows(self) -> dict[str, list]:

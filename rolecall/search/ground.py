@@ -47,7 +47,7 @@ def prepare(search: Search) -> None:
 
 
 def _of_kinds(search: Search, wanted: tuple[str, ...]) -> list[str]:
-    return [path for path, entry in search.catalogue.items() if entry.kind in wanted and not entry.withheld]
+    return [entry.path for entry in search.catalogue.of_kinds(*wanted) if not entry.withheld]
 
 
 def _holds(search: Search, path: str, word: bytes, read: Callable[[str], bytes | None]) -> bool:

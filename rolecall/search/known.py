@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rolecall.search.catalogue import NAMELESS, Entry
 from rolecall.search.likeness import parts, place
@@ -179,13 +180,14 @@ def all_names(names: tuple[str, ...]) -> list[str]:
     return [*names, *(other for name in names for other in read_name(name, True).others)]
 
 
-def _keys(name: str) -> set[str]:
+@lru_cache(maxsize=32_768)  # of a large campaign all, from one turn to the next
+def _keys(name: str) -> frozenset[str]:
     """What two names that may be one have in common."""
     thing, person = read_name(name, False), read_name(name, True)
     if not thing.key:
-        return set()
+        return frozenset()
     bag = " ".join(sorted(parts(thing.core)))
-    return {thing.key, person.key, f"first {person.core[0]}", f"bag {bag}", f"place {place(thing)}"}
+    return frozenset((thing.key, person.key, f"first {person.core[0]}", f"bag {bag}", f"place {place(thing)}"))
 
 
 def pieces_of(name: str, text: str) -> tuple[Piece, ...]:

@@ -366,11 +366,9 @@ def hidden_near(text: str, search: Search) -> list[str]:
 
 def hidden_by_file(text: str, search: Search) -> dict[str, tuple[str, ...]]:
     """The same by the file each stands in; files that hide nothing are not in it."""
-    catalogue = search.catalogue
     named = dict.fromkeys(m.path for m in search.mentions(_nfc(text), secrets=True))
     near = dict.fromkeys(other for path in named for other in search.neighbours(path, secrets=True))
-    always = (path for path in catalogue if path.startswith(("arcs/", "dm/")))
-    return hidden_of((*named, *always, *near), search)
+    return hidden_of((*named, *search.catalogue.below("arcs", "dm"), *near), search)
 
 
 def hidden_of(paths: Iterable[str], search: Search) -> dict[str, tuple[str, ...]]:

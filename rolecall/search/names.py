@@ -16,6 +16,7 @@ from rolecall.search.analysis import Analyzer, Word, words
 
 _PLAIN = re.compile(r"[A-Za-z0-9 ]+")
 
+_TEXTS = 256  # texts whose mentions are kept
 COVERS = 0.6  # the share of a query's content words a name must cover for the lists of names to join the ranking
 
 
@@ -53,6 +54,7 @@ class NameTable:
         # For each first word, how many words the names have that begin with it: the longest first.
         self._lengths: dict[str, tuple[int, ...]] = {}
         self._keys: dict[str, tuple[tuple[str, ...], ...]] = {}
+        self._found: dict[tuple[str, bool], tuple[Mention, ...]] = {}
         self._add(names)
 
     def changed(self, paths: Iterable[str], names: Iterable[Name]) -> NameTable:
@@ -78,6 +80,14 @@ class NameTable:
 
     def mentions(self, text: str, *, secrets: bool = False) -> list[Mention]:
         """Every mention, in order, none inside another; several entries of one name give a mention each."""
+        held = self._found.get((text, secrets))  # of a turn's texts many are looked through by several helpers
+        if held is None:
+            if len(self._found) >= _TEXTS:
+                self._found.clear()
+            held = self._found[text, secrets] = tuple(self._mentions(text, secrets))
+        return list(held)
+
+    def _mentions(self, text: str, secrets: bool) -> list[Mention]:
         text = _nfc(text)
         tokens = list(words(text))
         found: list[Mention] = []

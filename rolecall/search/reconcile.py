@@ -24,6 +24,7 @@ Progress = Callable[[int, int], None]
 # A file changed less than this before it was read may change again within the same tick of the file system's clock:
 # 50 ms covers clocks of 1 to 10 ms, 2 s those of whole or even seconds.
 _TICK_NS = 50_000_000
+SOON = 0.06  # seconds after which a file that was just written can be told from one written since
 _COARSE_TICK_NS = 2_100_000_000
 _AHEAD_NS = 10_000_000_000  # a file dated further ahead was not just written
 

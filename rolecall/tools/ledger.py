@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 from rolecall.campaign import kinds, merging, references, secrets
 from rolecall.campaign.documents import Document
 from rolecall.campaign.effects import Effect, edit_of
+from rolecall.campaign.folder import Campaign
 from rolecall.campaign.frontmatter import Value
 from rolecall.campaign.journal import turn_number
 from rolecall.campaign.kinds import ENTRY_KINDS
@@ -65,17 +66,22 @@ _KNOWN: WeakKeyDictionary[Search, tuple[Catalogue, Twins, Twins]] = WeakKeyDicti
 
 def known(table: Table) -> tuple[Twins, Twins]:
     """(entries in play, forgotten and unreadable ones), both without the secret; kept while the catalogue is the same."""
+    return prepare(table.campaign, table.search)
+
+
+def prepare(campaign: Campaign, search: Search) -> tuple[Twins, Twins]:
+    """The same, for moments when nobody waits: of a large campaign it takes a while."""
     with _LOCK:
-        catalogue, held = table.search.catalogue, _KNOWN.get(table.search)
+        catalogue, held = search.catalogue, _KNOWN.get(search)
         if held is None or held[0] is not catalogue:
-            held = _KNOWN[table.search] = (catalogue, *_read_in(table, catalogue, held[1] if held else None))
+            held = _KNOWN[search] = (catalogue, *_read_in(campaign, catalogue, held[1] if held else None))
         return held[1], held[2]
 
 
-def _read_in(table: Table, catalogue: Catalogue, before: Twins | None) -> tuple[Twins, Twins]:
+def _read_in(campaign: Campaign, catalogue: Catalogue, before: Twins | None) -> tuple[Twins, Twins]:
     def read(path: str) -> Content:
         try:
-            document = table.campaign.document(path)
+            document = campaign.document(path)
         except RoleCallError:
             return Content()
         return Content("\n\n".join(s.text for s in secrets.open_sections(document)), document.text("date"))

@@ -21,10 +21,10 @@ LINE = 500  # characters of an arc's line
 def arcs_of(table: Table) -> list[tuple[Entry, Document]]:
     """The arcs and quests that exist for this layer, by path, each as it stands after what is on the table."""
     found = []
-    for path, entry in sorted(table.search.catalogue.items()):
-        if entry.kind in KINDS and not entry.withheld and (table.secrets or not entry.secret):
+    for entry in table.search.catalogue.of_kinds(*KINDS):
+        if not entry.withheld and (table.secrets or not entry.secret):
             try:
-                document = table.now(path)
+                document = table.now(entry.path)
             except RoleCallError:
                 continue
             if document is not None:

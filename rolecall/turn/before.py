@@ -6,6 +6,7 @@ Nothing is written here but the note in the turn's record from which a crash is 
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -25,7 +26,7 @@ from rolecall.campaign.records import Record
 from rolecall.campaign.story import Told
 from rolecall.errors import ModelError, RoleCallError
 from rolecall.models.chain import Chain
-from rolecall.search import leaks
+from rolecall.search import ground, leaks
 from rolecall.tools.toolbox import Table
 from rolecall.turn import immersion
 from rolecall.turn.direction import Direction
@@ -33,6 +34,7 @@ from rolecall.turn.phases import BEFORE, Phases
 from rolecall.turn.tasks import Task
 
 OWN = 0.3  # seconds of that which the turn needs for itself: the curtain, the context
+AHEAD = 1.0  # seconds at most the DM's question is made alone
 LATEST = 2.0  # times its own time limit that a DM may take in all, for the next turn's sake
 WHOLE = 400  # files of a campaign that is looked through whole for what is hidden; of a larger one what is near
 NOTE = "before"  # the line in the record
@@ -85,6 +87,7 @@ class Layers:
         self.chains = {role: typed.helpers_of(chains.get(role)) for role in ("dm", "turn_dm")}
         self.tasks: dict[str, Task] = {}
         self.failed: list[tuple[str, str, str]] = []
+        self._asking = threading.Event()  # the DM's model is being asked
 
     def run(self) -> Before:
         """Run them, and give what they came to. Raises what an unreadable campaign raises, and KeyboardInterrupt."""
@@ -97,6 +100,8 @@ class Layers:
 
     def _run(self) -> Before:
         self._begin("dm", self._plan)
+        if "dm" in self.tasks:  # its answer takes the longest: its question is not to wait for the others' to be made
+            self._asking.wait(AHEAD)
         free = self.phases.plainly(self.state, self.action, self.told)
         self._begin("turn_dm", lambda chain: self._choose(chain, free))
         left = self.deadline - time.monotonic()
@@ -104,6 +109,8 @@ class Layers:
             self.failed.append(("retrieval", why, "names, search and ties choose"))
         waiting = pending.of(self.campaign.root, self.turn)
         hidden = self._hidden() if self.tasks or waiting else None  # while the models are awaited
+        with suppress(RoleCallError):
+            ground.prepare(self.search)  # and this: the first time in a session it takes a moment
         choice: Choice | None = self._value("turn_dm", KEYWORDS)
         late = self.tasks.get("dm") if not self._is_in_time("dm") else None
         directive = None if late else self._value("dm", "that of the turn before" if waiting else NO_DIRECTIVE)
@@ -129,7 +136,11 @@ class Layers:
 
     def _plan(self, chain: Chain) -> Directive:
         asked = dm_stream.Question(self.campaign, self.search, self.state, self.told, self.turn, self.action, self.seed)
-        return dm_stream.plan(chain, self.phases.desk, asked, seconds=self.latest - time.monotonic())
+        left = self.latest - time.monotonic()
+        try:
+            return dm_stream.plan(chain, self.phases.desk, asked, seconds=left, asking=self._asking.set)
+        finally:
+            self._asking.set()  # also where none could be
 
     def _is_in_time(self, role: str) -> bool:
         return role not in self.tasks or self.tasks[role].wait(self.deadline)
@@ -157,9 +168,9 @@ class Layers:
         files = leaks.hidden_by_file("\n".join(asked), self.search)
         catalogue, kinds = self.search.catalogue, {"threat", "organization", "quest", "arc"}
         if len(catalogue) <= WHOLE:
-            kinds = {entry.kind for entry in catalogue.values()} - {"story", "chronicle", "instruction", "prose"}
-        always = [p for p, e in catalogue.items() if e.kind in kinds or e.secret or p == STATE_FILE]
-        return Hidden.from_files({**files, **leaks.hidden_of(always, self.search)})
+            kinds = catalogue.kinds - {"story", "chronicle", "instruction", "prose"}
+        always = [entry.path for entry in (*catalogue.of_kinds(*kinds), *catalogue.marked("secret"))]
+        return Hidden.from_files({**files, **leaks.hidden_of([*always, STATE_FILE], self.search)})
 
     def _also_hidden(self, hidden: Hidden, texts: Sequence[str], seen: Sequence[str]) -> Hidden:
         """With what is hidden near the things that an answer names, and in the files that were looked up for it."""

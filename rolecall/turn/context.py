@@ -121,9 +121,9 @@ def _listed(modules: tuple[ProseModule, ...], choosing: bool) -> tuple[ProseModu
 
 def _pinned(campaign: Campaign, search: Search) -> list[Priced]:
     found = []
-    for path, entry in sorted(search.catalogue.items()):
-        if entry.pinned and not entry.secret and not entry.withheld and entry.kind != "state":
-            found.append(_priced(campaign, path, "pinned", "pinned by the writer", "world", len(found)))
+    for entry in search.catalogue.marked("pinned"):
+        if not entry.secret and not entry.withheld and entry.kind != "state":
+            found.append(_priced(campaign, entry.path, "pinned", "pinned by the writer", "world", len(found)))
     return [p for p in found if p]
 
 
@@ -156,10 +156,10 @@ def _clipped(text: str, limit: int) -> str:
 def open_arcs(campaign: Campaign, search: Search) -> tuple[arcs.Arc, ...]:
     """The open arcs, the one that moved last first; at most eight."""
     found = []
-    for path, entry in sorted(search.catalogue.items()):
-        if entry.kind in ("arc", "quest") and not entry.secret and not entry.withheld:
+    for entry in search.catalogue.of_kinds("arc", "quest"):
+        if not entry.secret and not entry.withheld:
             try:
-                arc = arcs.read(campaign.document(path))
+                arc = arcs.read(campaign.document(entry.path))
             except (DocumentError, StorageError):
                 continue
             if arc.open:

@@ -27,8 +27,9 @@ from rolecall.campaign.text import blemishes, clean
 from rolecall.errors import GitTrouble, ModelSettings, RoleCallError, TurnError
 from rolecall.models.chain import Chain, Models
 from rolecall.models.roles import chains_for
+from rolecall.search import reconcile
 from rolecall.search.searcher import Search
-from rolecall.turn import costs, folding, recovery, renamed, rollback, telling
+from rolecall.turn import costs, folding, recovery, renamed, rollback, telling, warming
 from rolecall.turn.aside import Rest
 from rolecall.turn.interrupts import uninterrupted
 from rolecall.turn.lifecycle import Listener, Turn, next_turn
@@ -54,6 +55,7 @@ class Game:
     _git: commits.Known = field(default_factory=commits.Known)
     _purse: Purse | None = None
     _rest: Rest | None = None
+    _enough: threading.Event = field(default_factory=threading.Event)  # nothing more is to be made ready
 
     def campaign(self) -> Campaign:
         """The campaign, its settings read afresh: the writer may have changed them since the last turn."""
@@ -241,11 +243,16 @@ class Game:
             self._upkeep.start()
 
     def _refresh(self) -> None:
+        self._enough = enough = threading.Event()
         with suppress(RoleCallError):  # the next command looks again, and tells
             self._search.refresh()
+            if not enough.wait(reconcile.SOON):  # what was written a moment ago was to be looked at once more
+                self._search.refresh()
+            warming.warm(self.campaign(), self._search, enough)
 
     def settle(self) -> None:
-        """Wait for the last turn's afterwork and for `keep_current` to be done."""
+        """Wait for the last turn's afterwork and for `keep_current` to be done; what it only makes ready is left then."""
+        self._enough.set()
         if self._rest is not None:
             self._rest.settle()
             self._rest = None

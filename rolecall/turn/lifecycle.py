@@ -193,7 +193,7 @@ class Turn:
 
     def _say_withheld(self) -> None:
         """An entry that cannot be read is out of the game until it is mended: the writer should hear of it."""
-        broken = [entry.broken for entry in self.search.catalogue.values() if entry.broken]
+        broken = [entry.broken for entry in self.search.catalogue.marked("broken")]
         if broken:
             more = f" (and {len(broken) - 1} more; `rolecall check` lists them)" if len(broken) > 1 else ""
             self.listener.note(f"Withheld from the story until it is mended: {broken[0]}{more}")

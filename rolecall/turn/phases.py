@@ -49,6 +49,7 @@ class Phases:
     picks: list[Pick] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
     caught_up: list[int] = field(default_factory=list)  # missed turns the scribe has now looked at
+    _earlier: list[Told] | None = None  # missed turns, as `prepare` found them
 
     def __post_init__(self) -> None:
         self.feed = Feed(self.campaign.root)
@@ -88,6 +89,8 @@ class Phases:
         with suppress(Exception):
             self.search.tidy()
             continuity.prepare(self.campaign, self.search)
+        with suppress(RoleCallError):
+            self._earlier = self._missed()
 
     def searched(self, table: Table) -> None:
         """Phase 2, as it happened: what the narrator looked up while it wrote."""
@@ -143,7 +146,8 @@ class Phases:
 
     def _scribe(self, action: str, prose: str, line: str) -> tuple[list[Effect], str]:
         try:
-            shown, missed = [pick.path for pick in self.picks], self._missed()[: scribe.SHOWN_AGAIN]
+            missed = self._missed() if self._earlier is None else self._earlier
+            shown, missed = [pick.path for pick in self.picks], missed[: scribe.SHOWN_AGAIN]
             effects, why = scribe.remember(
                 self.sidecar, self.desk, self.campaign, self.search, self.turn, action, prose, line, shown, missed
             )

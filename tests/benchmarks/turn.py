@@ -210,7 +210,6 @@ def measure(root: Path, turns: int, profile: str = "") -> None:
     rows = []
     try:
         for number in range(turns + 2):
-            time.sleep(IDLE if number else 0)
             begin, busy = time.monotonic(), time.process_time()
             if profile and number == 2:
                 _profiler().start()
@@ -220,8 +219,8 @@ def measure(root: Path, turns: int, profile: str = "") -> None:
             lines = log.read_text().splitlines()
             calls, seen = calls_of(lines[seen:]), len(lines)
             rows.append((end - begin, critical_path(calls), gaps(calls, begin, end), calls, busy))
-            game.keep_current()
-            game.settle()
+            game.keep_current()  # as `play` does
+            time.sleep(IDLE)
     finally:
         server.terminate()
         server.wait()
