@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import click
 
@@ -17,6 +18,7 @@ from rolecall.play import page, views
 from rolecall.play.columns import columns_of, folded
 from rolecall.play.prompt import Prompt, quiet_keys
 from rolecall.play.stream import Stream
+from rolecall.play.waiting import Waiting
 from rolecall.turn import afterwards
 from rolecall.turn.aside import Rest
 from rolecall.turn.game import Game
@@ -156,13 +158,9 @@ class Player:
             self._tell(line)
 
     def _tell(self, action: str) -> None:
-        stream = self._stream()
         self.offered = ()
-        try:
-            with quiet_keys():
-                rest = self.game.begin(action, Listener(text=stream.write, note=self._quiet))
-        finally:
-            stream.end()
+        with self._listening() as listener:
+            rest = self.game.begin(action, listener)
         if not self.terminal:
             click.echo()
             self._show(rest.result())
@@ -219,10 +217,27 @@ class Player:
         except KeyboardInterrupt:
             self._quiet("The next command finishes it.")
 
-    def _stream(self) -> Stream:
+    @contextmanager
+    def _listening(self) -> Iterator[Listener]:
+        """Who hears a turn: prose to the terminal or pipe as it comes, quiet lines beside it, a sign until the first word."""
         if self.terminal:
             click.echo()
-        return Stream(sys.stdout)
+        stream, waiting = Stream(sys.stdout), Waiting(sys.stdout)
+
+        def text(piece: str) -> None:
+            waiting.over()
+            stream.write(piece)
+
+        def note(line: str) -> None:
+            waiting.over()
+            self._quiet(line)
+
+        try:
+            with quiet_keys():
+                yield Listener(text=text, note=note)
+        finally:
+            waiting.over()
+            stream.end()
 
     def _show(self, result: Result) -> None:
         if self.terminal and result.pulse:
@@ -244,12 +259,8 @@ class Player:
     def _swipe(self, _: str) -> None:
         if not self._caught_up():
             return
-        stream = self._stream()
-        try:
-            with quiet_keys():
-                result = self.game.swipe(Listener(text=stream.write, note=self._quiet))
-        finally:
-            stream.end()
+        with self._listening() as listener:
+            result = self.game.swipe(listener)
         if not self.terminal:
             click.echo()
         self.game.keep_current()

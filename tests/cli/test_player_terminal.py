@@ -90,6 +90,26 @@ def test_the_prompt_is_back_before_the_afterwork_and_a_line_typed_meanwhile_wait
     assert table.told() == [(1, "I go to the quay."), (2, "I wait for Sera.")] and table.is_whole()
 
 
+def test_a_sign_stands_there_until_the_first_word_and_is_gone_with_it(table: Table, loopback: Loopback):
+    gate, cast = threading.Event(), plot.Cast()
+
+    def answer(body: dict) -> Reply:
+        if plot.layer_of(body) == "narrator":
+            gate.wait(20)
+        return cast(body)
+
+    loopback.answer(answer)
+    player = table.open()
+    player.until("\n>")
+    player.type("I go to the quay.\r")
+    player.until("…")
+    gate.set()
+    assert player.until("The bell rings under the harbour.").startswith(" The sea")  # the sign is written over
+    player.until("\n>")
+    player.type("\x04")
+    assert player.end() == 0 and "…" not in (table.root / "campaign-state.md").read_text()
+
+
 def test_suggestions_appear_above_a_line_half_typed_and_a_number_takes_one(table: Table):
     player = table.open()
     player.until("\n>")
