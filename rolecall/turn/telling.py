@@ -125,7 +125,8 @@ def _apply(campaign: Campaign, record: Record, effect: Effect) -> str:
     try:
         record.write(effect.path, effect.op, edit_of(effect), **_why(campaign, effect))
     except (DocumentError, StorageError) as error:
-        of_an_entry = effect.path != STATE_FILE and error.path == effect.path
+        its_own = f"{effect.path}/".startswith(f"{error.path}/")  # the file, or a folder it is to stand in
+        of_an_entry = effect.path != STATE_FILE and its_own
         left_out = isinstance(error, DocumentError) or (of_an_entry and files.is_of_one_file(error))
         if effect.op in _FIRST or not left_out:
             raise

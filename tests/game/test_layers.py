@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -232,6 +233,28 @@ def test_a_late_directives_changes_apply_with_the_next_turn_and_those_of_a_fresh
     played.cast.answers["dm"] = lambda _: direct("A gull drops a crab.", resources=[{"name": "rope", "set": 2}])
     played.turn("I wait.")
     assert "- silver: 9" in state.read_text() and "- rope: 2" in state.read_text()
+
+
+def _link(root: Path) -> None:
+    (root.parent / "elsewhere").mkdir()
+    (root / "dm").symlink_to(root.parent / "elsewhere")
+
+
+def _file(root: Path) -> None:
+    (root / "dm").write_text("notes")
+
+
+@pytest.mark.parametrize("odd", [_link, _file], ids=["a link that leads outside", "a file"])
+def test_a_dm_folder_that_is_none_stops_no_turn_and_everything_else_is_written_and_taken_back(played, odd):
+    shutil.rmtree(played.root / "dm", ignore_errors=True)
+    odd(played.root)
+    before_ = text(played.root)
+    played.cast.answers["dm"] = lambda _: direct(resources=[{"name": "silver", "set": 9}])
+    result = played.turn()
+    assert degraded(result) == [("writes", "left out")] and "dm" in result.degraded[0].reason
+    assert "- silver: 9" in (played.root / "campaign-state.md").read_text()
+    Game(played.root, environ=played.server.environ()).undo(Listener())
+    assert text(played.root) == before_
 
 
 # -- side by side, and in time
