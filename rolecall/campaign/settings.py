@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from rolecall.campaign import frontmatter
+from rolecall.campaign.text import clean_line
 from rolecall.errors import SettingsError
 
 SETTINGS_FILE = "rolecall.yaml"
@@ -107,7 +108,7 @@ def _text(nodes: dict, key: str) -> str:
         raise SettingsError(
             f"`{key}` is not one value", path=SETTINGS_FILE, line=node.line + 1, remedy=f"write `{key}: ...`"
         )
-    return node.value.strip()
+    return clean_line(node.value)  # it is shown in a terminal
 
 
 def _choice(key: str, nodes: dict, default: str) -> str:

@@ -103,3 +103,8 @@ def test_prices_a_ceiling_and_music_are_read():
     }  # fmt: skip
     assert settings.ceiling == {"turn": 0.05, "session_tokens": 500_000}
     assert (settings.currency, settings.music, settings.unknown) == ("$", "on", ())
+
+
+def test_what_is_shown_of_the_settings_brings_nothing_into_a_terminal():
+    settings = read_settings(b'format: 1\nname: "The \\e[31mTale\\a"\ncurrency: "\\e]0;x\\a$\\u202e"\n')
+    assert (settings.name, settings.currency) == ("The Tale", "$")
