@@ -39,6 +39,9 @@ LONGEST_ACTION = 8000  # characters
 LATER = "committed with the next turn"  # what git would not take
 
 
+_RAISE = "raise `ceiling` in rolecall.yaml, or begin another session"
+
+
 @dataclass(slots=True)
 class Game:
     """A campaign being played: its folder, the models of this session, the search that is kept open between turns."""
@@ -111,8 +114,7 @@ class Game:
         if why := purse.is_empty():
             number = next_turn(campaign, campaign.document(STATE_FILE))
             kept = records.keep_draft(campaign.root, number, action)
-            remedy = "raise `ceiling` in rolecall.yaml, or begin another session"
-            raise TurnError(f"{why}, its ceiling", remedy=remedy, hint=f"The action is kept in {kept}.")
+            raise TurnError(f"{why}, its ceiling", remedy=_RAISE, hint=f"The action is kept in {kept}.")
         return purse
 
     def recover(self, listener: Listener) -> None:
@@ -128,10 +130,13 @@ class Game:
         self.settle()
         with self.writing(listener) as (campaign, search):
             chains = self.chains(campaign)
+            purse = self.purse(campaign)
+            if why := purse.is_empty():
+                raise TurnError(f"{why}, its ceiling", remedy=_RAISE)
             seed = "" if reroll else rollback.seed_of_last(campaign)
             turn, action, number = rollback.begin_swipe(campaign)
             try:
-                paying = Turn(campaign, search, chains, listener, self.purse(campaign))
+                paying = Turn(campaign, search, chains, listener, purse)
                 result = paying.tell(action, turn=turn, swipe=number, seed=seed)
             except BaseException as error:
                 rollback.recover(campaign)

@@ -15,6 +15,7 @@ from rolecall.turn.lifecycle import Listener
 from tests.game import plot
 from tests.loopback.replies import Reply
 from tests.loopback.server import Loopback
+from tests.turn.world import text
 
 PRICES = "currency: $\nprices:\n  openai/loopback-1: {fresh: 2.0, cached: 0.2, out: 10.0}\n"
 USED = {"prompt_tokens": 1000, "completion_tokens": 100, "prompt_tokens_details": {"cached_tokens": 600}}
@@ -134,7 +135,7 @@ def test_over_the_turns_ceiling_helpers_go_without_and_it_is_said(tmp_path, loop
 
 
 def test_a_ceiling_below_everything_leaves_the_narrator_alone(tmp_path, loopback):
-    root = make(tmp_path / "tale", PRICES + "ceiling: {turn_tokens: 10}\n")
+    root = make(tmp_path / "tale", PRICES + "models: {}\nceiling: {turn_tokens: 10}\n")
     loopback.answer(metered)
     game, notes = session(root, loopback, f"openai/{plot.SPEC}"), []
     for n in (1, 2):
@@ -154,6 +155,10 @@ def test_when_the_session_is_spent_no_further_turn_begins_and_the_action_is_kept
         game.tell("I go on, 2.", Listener())
     assert len(loopback.bodies) == before and records.draft(root) == (".rolecall/drafts/T0002.md", "I go on, 2.")
     assert session(root, loopback).tell("I go on, 2.", Listener()).turn == "T0002"
+    before = text(root)
+    with pytest.raises(TurnError, match=r"its ceiling; raise `ceiling`"):
+        game.swipe(Listener())
+    assert text(root) == before
 
 
 def test_a_model_without_a_price_is_told_as_unseen_and_no_price_is_guessed(tmp_path, loopback):
