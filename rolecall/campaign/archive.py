@@ -73,22 +73,6 @@ def writes(root: Path, folder: str) -> list[dict]:
     return found
 
 
-def trails(root: Path, folder: str) -> dict[str, int]:
-    """How many lines each arc's trail had when a record left it, or when a later undo took some out.
-
-    The last word counts: an answer that a swipe brings back is written anew, and what was noted before that is past.
-    """
-    left: list[tuple[str, int]] = []
-    for line in lines(root, folder):
-        if line["do"] in ("write", "trail"):
-            left.append((line["path"] if "trail" in line else "", line.get("trail", 0)))
-        elif line["do"] == "unwritten" and left:
-            left.pop()
-        elif line["do"] == "unwound":
-            left.clear()
-    return {path: length for path, length in left if path}
-
-
 def json_lines(data: bytes) -> list[dict]:
     """The JSON objects of a file that holds one a line; what is torn is left out."""
     return [line for one in data.split(b"\n") if (line := recordlines.json_object(one)) is not None]

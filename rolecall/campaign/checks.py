@@ -22,6 +22,7 @@ from rolecall.campaign import (
     story,
     strays,
     summaries,
+    trails,
 )
 from rolecall.campaign.documents import Document, parse
 from rolecall.campaign.folder import CONFLICT_COPY, Campaign
@@ -66,7 +67,8 @@ def look(campaign: Campaign) -> list[Problem]:
         elif kind in ("arc", "quest"):
             found += _arc(document)
     found += [Problem(*fault) for fault in faults(documents.values())]
-    found += _trails(campaign, documents)
+    for path, line, message in trails.shrunk(campaign, documents):
+        found.append(Problem(path, line, "trail-shrank", message, "restore the lines from git or a backup"))
     found += _instructions(documents)
     names = connections.names_of(documents, paths)
     found += connections.problems(documents, names)
@@ -245,24 +247,6 @@ def _arc(document: Document) -> Iterator[Problem]:
         yield Problem(
             document.path, line, "trail-order", "`latest` is older than the trail's top", "swap the two lines"
         )
-
-
-def _trails(campaign: Campaign, documents: dict[str, Document]) -> Iterator[Problem]:
-    """A trail shorter than a turn left it: what the last recorded move of each arc says."""
-    seen: set[str] = set()
-    for folder in reversed(records.folders(campaign.root)[-200:]):
-        for path, left in records.trails(campaign.root, folder).items():
-            if path in seen or path not in documents:
-                continue
-            seen.add(path)
-            try:
-                now, section = len(arcs.trail_of(documents[path])), documents[path].section(arcs.TRAIL)
-            except Unclear:
-                continue  # two trails: told as such
-            if now < left:
-                message = f"the trail has {now} lines; {folder.rsplit('/', 1)[-1]} left it with {left}"
-                at = section.line if section else None
-                yield Problem(path, at, "trail-shrank", message, "restore the lines from git or a backup")
 
 
 def _interrupted(campaign: Campaign) -> str | None:

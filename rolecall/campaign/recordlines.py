@@ -154,16 +154,14 @@ def _write(line: dict) -> bool:
         and all(isinstance(line.get(key), str) and _SHA.fullmatch(line[key]) for key in ("before", "after"))
         and isinstance(line.get("made", False), bool)
         and all(_is_number(line.get(key, 0)) for key in ("turn", "trail"))
+        and isinstance(line.get("of", []), list)
+        and all(_is_number(one) for one in line.get("of", ()))
         and ("turn" in line or line["op"] not in ("section", "journal"))
     )
 
 
 def _reverted(line: dict) -> bool:
     return all(isinstance(line.get(key), str) for key in ("write", "result"))
-
-
-def _trail(line: dict) -> bool:
-    return is_path(line.get("path")) and _is_number(line.get("trail"))
 
 
 def _caught_up(line: dict) -> bool:
@@ -235,7 +233,6 @@ _KINDS: dict[str, Callable[[dict], bool]] = {
     "before": _before,
     "write": _write,
     "reverted": _reverted,
-    "trail": _trail,
     "caught_up": _caught_up,
     "historian": _historian,
     "directive": _directive,

@@ -132,18 +132,18 @@ def _bring_back(campaign: Campaign, aside: str) -> None:
         record = Record(root, aside)
         record.note("reopened")
         last = max(n for n, line in enumerate(lines) if line["do"] == "unwound")
-        for line in _left_before(lines[:last]):
-            record.note(line["do"], **{key: value for key, value in line.items() if key != "do"})
+        for write in _writes_before(lines[:last]):
+            record.note("write", **{key: value for key, value in write.items() if key != "do"})
         record.note("told", again=True)
         record.note("closed", again=True)
     records.bring_back(root, aside)
 
 
-def _left_before(lines: list[dict]) -> list[dict]:
-    """The writes that stood before a record was unwound, and how long it had left the trails."""
+def _writes_before(lines: list[dict]) -> list[dict]:
+    """The writes that stood before a record was unwound."""
     found: list[dict] = []
     for line in lines:
-        if line["do"] in ("write", "trail"):
+        if line["do"] == "write":
             found.append(line)
         elif line["do"] == "unwritten" and found:
             found.pop()

@@ -52,7 +52,6 @@ def undo(campaign: Campaign, turn: int) -> Undone:
     soundness.rehearse(campaign, folder)
     _mark(campaign.root, {"kind": "undo", "turn": turn})
     done = _unwind(campaign, folder)
-    _note_trails(campaign, folder)
     _finish_undo(campaign, turn)
     return done
 
@@ -168,7 +167,6 @@ def _recover(campaign: Campaign, mark: dict, turn: int, name: str) -> str:
         if files.exists(campaign.root, folder):
             soundness.refuse_damage(campaign, folder)
             _unwind(campaign, folder)
-            _note_trails(campaign, folder)
         _finish_undo(campaign, turn)
         return f"{name} was being taken back; it is"
     records.drop_drafts(campaign.root)  # the action is no draft: an answer to it stands
@@ -320,26 +318,6 @@ def _note_folded(campaign: Campaign, turn: int) -> str:
 
     record.write(STATE_FILE, "note", edit, turn=turn)
     return f"{turn_id(turn)} stands in a Chronicle, which stays; the Journal says that it was taken back"
-
-
-def _note_trails(campaign: Campaign, folder: str) -> None:
-    """Later turns' records say how long they left a trail; where lines of it were taken back, that is another length now."""
-    turn = records.turn_of(folder)
-    moved: dict[str, set[str]] = {}
-    for line in records.lines(campaign.root, folder):
-        if line["do"] == "write" and line["op"] == "arc":
-            moved.setdefault(line["path"], set()).add(line.get("text", ""))
-    for later in records.folders(campaign.root) if moved else []:
-        if records.turn_of(later) <= turn:
-            continue
-        left = records.trails(campaign.root, later)
-        every = records.lines(campaign.root, later)
-        last = max((n for n, line in enumerate(every) if line["do"] == "unwound"), default=0)
-        said = [line["path"] for line in every[last:] if line.get("without") == turn]
-        for path, texts in moved.items():
-            if path in left and path not in said:  # said: the undo was interrupted right behind it
-                length = max(left[path] - len(texts), 0)
-                Record(campaign.root, later).note("trail", path=path, trail=length, without=turn)
 
 
 def _finish_undo(campaign: Campaign, turn: int) -> None:

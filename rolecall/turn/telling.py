@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from rolecall.agents import narrator
 from rolecall.agents.narrator import Narration
-from rolecall.campaign import arcs, files, proposals, story
+from rolecall.campaign import files, proposals, story, trails
 from rolecall.campaign.documents import Document
 from rolecall.campaign.effects import Effect, edit_of, encode
 from rolecall.campaign.folder import Campaign
@@ -140,6 +140,5 @@ def _why(campaign: Campaign, effect: Effect) -> dict[str, object]:
     said |= effect.why
     if effect.op == "arc":
         said["text"] = effect.text
-        document = campaign.document(effect.path)
-        said["trail"] = len(arcs.trail_of(document)) + bool(document.text("latest").strip())
+        said |= trails.left_by(campaign.document(effect.path))
     return said

@@ -212,3 +212,29 @@ def test_where_git_is_off_or_no_repository_is_they_say_so(rolecall, campaign):
     assert ran.code == 1 and "rolecall.yaml: git is off for this campaign; write `git: auto`" in ran.err
     ran = rolecall("-C", campaign, "timeline")
     assert ran.code == 1 and "there is no repository here" in ran.err and ran.out == ""
+
+
+MOVES = """
+- text: Scene {n}.
+  tools:
+    - {{name: move_arc, arguments: {{arc: Who rang the drowned bell, text: Line {n}.}}}}
+    - {{name: append_journal, arguments: {{text: Journal {n}.}}}}
+"""
+
+
+def test_a_trail_is_as_long_as_the_turns_of_the_timeline_one_is_in_left_it(tale, tmp_path):
+    for n in (1, 2, 3):
+        (tmp_path / f"{n}.yaml").write_text(MOVES.format(n=n))
+        tale.tell(f"I go, {n}.", f"scripted:{tmp_path / f'{n}.yaml'}")
+    tale.git("checkout", "-qb", "older", "HEAD~1")
+    assert check(open_campaign(tale.root)) == []  # the record of T0003 is of the other timeline
+    tale.git("checkout", "-q", "main")
+    tale.game().branch("without", tale.listener)
+    tale.game().undo(tale.listener, turn=1)
+    tale.game().go("main", tale.listener)
+    tale.game(script(tmp_path, " in the rain")).swipe(tale.listener)
+    tale.game().switch(1, tale.listener)  # T0003 is written down anew, where T0001 stands
+    tale.game().go("without", tale.listener)
+    assert check(open_campaign(tale.root)) == []
+    tale.replace("arcs/who-rang-the-drowned-bell.md", "- T0002 Line 2.\n", "")
+    assert "T0003 left it with 2" in str(check(open_campaign(tale.root))[0])
