@@ -28,6 +28,7 @@ from rolecall.exchange.formats import contents
 from rolecall.exchange.pages import OFF, Page
 from rolecall.exchange.planning import Made, Places, Plan, free_folder
 
+WITHHELD = "it is withheld from the models until that is mended"
 FORMAT = "a folder of Markdown"
 VAULT = "an Obsidian vault"
 ONE = "a Markdown note"
@@ -155,9 +156,7 @@ def _page(path: str, data: bytes) -> tuple[Page, bytes]:
         document = documents.parse(data, path)
     except DocumentError as error:
         where = f"line {error.line}: " if error.line else ""
-        notes.append(
-            f"its front matter is broken ({where}{error.what}); it is withheld from the models until that is mended"
-        )
+        notes.append(f"its front matter is broken ({where}{error.what}); {WITHHELD}")
         return Page(path, _kind(path, name, "", []), name, {}, "", tuple(notes)), data
     said = {**document.fields, **_front(data)}
     tags = [tag.lstrip("#") for tag in loose.words(said.get("tags"))]

@@ -40,6 +40,14 @@ class Taken:
         """The lines a person is shown beside the summary."""
         aside = [f"Set aside: {one.name or one.at}: {one.why}" for one in self.plan.refused]
         shown = [*aside[:10], *([f"... and {len(aside) - 10} more set aside"] if len(aside) > 10 else [])]
+        broken = sum(any(note.endswith(notes.WITHHELD) for note in made.page.notes) for made in self.plan.made)
+        if broken:
+            who = (
+                "1 of them has broken front matter and stays"
+                if broken == 1
+                else (f"{broken} of them have broken front matter and stay")
+            )
+            shown.append(f"{who} out of the game until that is mended; `rolecall check` says where.")
         if self.receipt:
             return [*shown, f"Receipt: {self.receipt}"]
         rows = [f"{made.page.name} → {made.path}" for made in self.plan.made]

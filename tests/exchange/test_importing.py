@@ -264,3 +264,15 @@ def test_a_closed_import_is_not_read_again_before_a_turn(campaign, take, monkeyp
     take(BOOK)
     monkeypatch.setattr(records, "lines", lambda *_: pytest.fail("the record was read"))
     assert importing.finish(campaign) == []
+
+
+def test_notes_that_cannot_be_read_are_counted_where_they_are_brought_in(rolecall, campaign, tmp_path):
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (vault / "Sound.md").write_text("A sound note.\n")
+    (vault / "Broken.md").write_text("---\nname: a: b\n---\nA note.\n")
+    ran = rolecall("-C", campaign, "import", vault)
+    assert ran.code == 0 and "made 2 files" in ran.out
+    assert "1 of them has broken front matter and stays out of the game" in ran.err
+    checked = rolecall("-C", campaign, "check")
+    assert checked.code == 1 and "Broken.md:2" in checked.out
