@@ -59,7 +59,10 @@ def test_a_file_of_a_stranger_comes_in_whole_or_says_why_not(place: Path, roleca
     new = set(after) - set(before)
     assert new == made | {f"{receipt['folder']}/{name}" for name in (place.name, "entries.json", "receipt.md")}
     found = [p for p in checks.check(open_campaign(campaign)) if p.path in new]
-    assert {p.rule for p in found} <= {"name-twice", "alias-twice"}  # two entries of one name stay two, and that is told
+    assert {p.rule for p in found} <= {
+        "name-twice",
+        "alias-twice",
+    }  # two entries of one name stay two, and that is told
     said = after[f"{receipt['folder']}/receipt.md"].decode()
     assert all(path in said.replace("%20", " ") for path in list(made)[:200])
 
