@@ -7,7 +7,6 @@ figures of pace. In at most two rounds of tools it changes its plans and the gam
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -31,10 +30,11 @@ from rolecall.models.chain import Chain, Models
 from rolecall.models.events import Event
 from rolecall.models.messages import Message, Request, Text, Tool, ToolResult
 from rolecall.models.provider import Profile
+from rolecall.models.schemas import object_in
 from rolecall.search import leaks
 from rolecall.search.searcher import Search
 from rolecall.tools import families
-from rolecall.tools.toolbox import DM, Table, Toolbox
+from rolecall.tools.toolbox import DM, Table, Toolbox, brief
 
 LAYER = "dm"
 ROUNDS = 2  # rounds of tools before it must direct
@@ -46,7 +46,6 @@ TRUTHS = 24  # hidden texts that are told, those at hand first
 TRUTH = 400  # characters of each
 
 DIRECT = "direct"
-_SHAPE = ("type", "properties", "required", "items", "enum", "description", "anyOf", "oneOf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,25 +104,13 @@ def plan(
     raise ModelUnavailable(f"{talk.spec or 'the model'} gave no directive")
 
 
-def _lean(schema: Any) -> Any:
-    """A schema without its bounds, which cost tokens: a directive is held against the whole of it when it is read."""
-    if isinstance(schema, list):
-        return [_lean(each) for each in schema]
-    if not isinstance(schema, dict):
-        return schema
-    kept = {key: each for key, each in schema.items() if key in _SHAPE}
-    if "properties" in kept:
-        kept["properties"] = {name: _lean(each) for name, each in kept["properties"].items()}
-    return {key: each if key in ("properties", "required", "enum") else _lean(each) for key, each in kept.items()}
-
-
 def _direct_tool() -> Tool:
     narrator = {
         "type": "string",
         "description": "what to write in this turn, in a few sentences; never why, never what is hidden",
     }
     about = "changes of the game's numbers that come with it"
-    immersion = {**_lean(directives.SCHEMA), "description": about}
+    immersion = {**brief(directives.SCHEMA), "description": about}
     schema = {
         "type": "object",
         "properties": {"narrator": narrator, "immersion": immersion},
@@ -171,7 +158,7 @@ class _Talk:
         if decided and (found := _decision(decided[0].arguments)):
             return found
         if not given.calls:
-            return _decision(_object(given.text))
+            return _decision(object_in(given.text) or {})
         wrong = [ToolResult(c.id, c.fault or "`narrator` is to be a text.", is_error=True) for c in decided]
         text = (Text(given.text.rstrip()),) if given.text.strip() else ()
         said = {result.call_id: result for result in (*results, *wrong)}
@@ -189,19 +176,6 @@ def _decision(given: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:
     if len(said) > DIRECTIVE:
         said = text_.clean_line(said, DIRECTIVE)
     return said, immersion if isinstance(immersion, dict) else {}
-
-
-def _object(text: str) -> dict[str, Any]:
-    """The first JSON object in a text; an empty one where there is none."""
-    start = text.find("{")
-    while start >= 0:
-        try:
-            value, _ = json.JSONDecoder().raw_decode(text, start)
-        except (ValueError, RecursionError):
-            start = text.find("{", start + 1)
-            continue
-        return value if isinstance(value, dict) else {}
-    return {}
 
 
 # -- the question

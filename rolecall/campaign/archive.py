@@ -62,8 +62,13 @@ def begun(root: Path, folder: str) -> dict | None:
 
 def writes(root: Path, folder: str) -> list[dict]:
     """The `write` lines of a record that stand, in order: without those that were refused, or taken back by a swipe."""
+    return standing(lines(root, folder))
+
+
+def standing(rows: list[dict]) -> list[dict]:
+    """The `write` lines that stand after all these lines of a record, in order."""
     found: list[dict] = []
-    for line in lines(root, folder):
+    for line in rows:
         if line["do"] == "write":
             found.append(line)
         elif line["do"] == "unwritten" and found:

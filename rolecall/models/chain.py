@@ -6,7 +6,6 @@ it, a broken stream ends with `Stopped("cut")`; the caller may ask the same mode
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -263,7 +262,7 @@ def _be_no_refusal(spec: Spec, events: list[Event]) -> None:
 
 def _value(spec: Spec, request: Request, events: Iterable[Event]) -> dict[str, Any]:
     """The object in the collected text, checked against the request's schema. Raises `ModelUnavailable`."""
-    value = _object("".join(event.text for event in events if isinstance(event, TextDelta)))
+    value = schemas.object_in("".join(event.text for event in events if isinstance(event, TextDelta)))
     fault = "gave no JSON object where one was asked for"
     if value is not None:
         if request.answer_schema is None:
@@ -274,17 +273,3 @@ def _value(spec: Spec, request: Request, events: Iterable[Event]) -> dict[str, A
             return value
         fault = f"gave an answer of the wrong shape: {wrong}"
     raise passing(spec, fault)
-
-
-def _object(text: str) -> dict[str, Any] | None:
-    """The JSON object in this text: the text itself, or the first one between other words or in a fence."""
-    decoder = json.JSONDecoder()
-    start = text.find("{")
-    while start >= 0:
-        try:
-            value, _ = decoder.raw_decode(text, start)
-        except ValueError:
-            start = text.find("{", start + 1)
-            continue
-        return value if isinstance(value, dict) else None
-    return None

@@ -40,6 +40,20 @@ def strict(schema: dict[str, Any], *, all_required: bool) -> dict[str, Any]:
     return result
 
 
+def object_in(text: str) -> dict[str, Any] | None:
+    """The JSON object in this text: the text itself, or the first one between other words or in a fence."""
+    decoder = json.JSONDecoder()
+    start = text.find("{")
+    while start >= 0:
+        try:
+            value, _ = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):  # the latter: nested deeper than anybody means it
+            start = text.find("{", start + 1)
+            continue
+        return value if isinstance(value, dict) else None
+    return None
+
+
 def prune(value: Any, schema: dict[str, Any]) -> Any:
     """The value without the nulls that stand for an optional property left out."""
     if isinstance(value, dict) and "properties" in schema:

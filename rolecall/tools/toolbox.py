@@ -158,6 +158,9 @@ def brief(schema: dict) -> dict:
         kept["properties"] = {key: brief(one) for key, one in schema["properties"].items()}
     if "items" in schema:
         kept["items"] = brief(schema["items"])
+    for key in ("anyOf", "oneOf"):
+        if key in schema:
+            kept[key] = [brief(one) for one in schema[key]]
     return kept
 
 

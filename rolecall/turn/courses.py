@@ -132,24 +132,11 @@ def _bring_back(campaign: Campaign, aside: str) -> None:
         record = Record(root, aside)
         record.note("reopened")
         last = max(n for n, line in enumerate(lines) if line["do"] == "unwound")
-        for write in _writes_before(lines[:last]):
+        for write in records.standing(lines[:last]):
             record.note("write", **{key: value for key, value in write.items() if key != "do"})
         record.note("told", again=True)
         record.note("closed", again=True)
     records.bring_back(root, aside)
-
-
-def _writes_before(lines: list[dict]) -> list[dict]:
-    """The writes that stood before a record was unwound."""
-    found: list[dict] = []
-    for line in lines:
-        if line["do"] == "write":
-            found.append(line)
-        elif line["do"] == "unwritten" and found:
-            found.pop()
-        elif line["do"] == "unwound":
-            found.clear()
-    return found
 
 
 def _plain(text: str) -> str:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from rolecall.models import schemas
 from rolecall.models.messages import Message, Request, Text, Tool, ToolCall, ToolResult, decode, digest, encode
 
 texts = some.text(some.characters(exclude_categories=["Cs"]), max_size=40)
@@ -68,3 +69,17 @@ def test_what_is_no_saved_request_is_refused(data: dict) -> None:
 def test_a_message_knows_its_text() -> None:
     message = Message("user", (ToolResult("1", "hidden"), Text("I wait"), Text(" and listen.")))
     assert message.text == "I wait and listen."
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ('{"a": 1}', {"a": 1}),
+        ('Here it is:\n```json\n{"a": {"b": 2}}\n```\nDone.', {"a": {"b": 2}}),
+        ('{oops} {"a": 1} {"a": 2}', {"a": 1}),
+        ("none at all", None),
+        ('{"a":' * 5000, None),
+    ],
+)
+def test_the_first_object_in_an_answer_is_found_however_it_is_wrapped(said, found):
+    assert schemas.object_in(said) == found
