@@ -156,13 +156,14 @@ def show_told(ctx: click.Context, tell: Callable[[Listener], Result], as_json: b
     Exit code 1 when stdout would not take the prose; the turn is told all the same.
     """
     from rolecall.play.stream import Stream
-    from rolecall.turn.lifecycle import Listener
+    from rolecall.play.waiting import Waiting
 
     stream = Stream(sys.stdout)
-    try:
-        result = tell(Listener(text=(lambda _: None) if as_json else stream.write, note=note))
-    finally:
-        stream.end()
+    with Waiting(sys.stdout) as waiting:
+        try:
+            result = tell(waiting.before((lambda _: None) if as_json else stream.write, note))
+        finally:
+            stream.end()
     if as_json:
         say_json(result.to_json())
         return

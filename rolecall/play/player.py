@@ -222,21 +222,11 @@ class Player:
         """Who hears a turn: prose to the terminal or pipe as it comes, quiet lines beside it, a sign until the first word."""
         if self.terminal:
             click.echo()
-        stream, waiting = Stream(sys.stdout), Waiting(sys.stdout)
-
-        def text(piece: str) -> None:
-            waiting.over()
-            stream.write(piece)
-
-        def note(line: str) -> None:
-            waiting.over()
-            self._quiet(line)
-
+        stream = Stream(sys.stdout)
         try:
-            with quiet_keys():
-                yield Listener(text=text, note=note)
+            with quiet_keys(), Waiting(sys.stdout) as waiting:
+                yield waiting.before(stream.write, self._quiet)
         finally:
-            waiting.over()
             stream.end()
 
     def _show(self, result: Result) -> None:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import TextIO
+
+from rolecall.turn.lifecycle import Listener
 
 SIGN = "…"
 AFTER = 1.0  # seconds in which a word may come without any sign
@@ -21,6 +25,21 @@ class Waiting:
         self._timer.daemon = True
         if out.isatty():
             self._timer.start()
+
+    def __enter__(self) -> Waiting:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.over()
+
+    def before(self, text: Callable[[str], None], note: Callable[[str], None]) -> Listener:
+        """Who hears a turn: its prose and quiet lines, the sign gone before either is printed."""
+
+        def first(tell: Callable[[str], None], said: str) -> None:
+            self.over()
+            tell(said)
+
+        return Listener(text=partial(first, text), note=partial(first, note))
 
     def over(self) -> None:
         """The first word is there, or something else is to be said: the sign goes, before it is."""
