@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from rolecall.agents.calls import Desk, read_round
 from rolecall.agents.teller import Teller
@@ -58,41 +58,19 @@ def narrate(
     (KeyboardInterrupt) and a break after the first words keep what was said, marked as cut.
     """
     teller = Teller(toolbox)
-    added: tuple[Message, ...] = ()
-
-    def measured(profile: Profile) -> Request:
-        teller.patient = profile.helpers or profile.tools
-        return make_request(profile)
-
-    given: list[Event] = []
+    course = _Course(chain, desk, make_request, teller, on_text, cut_text)
     try:
-        while True:
-            given = []
-            gap = _gap(teller)
-            for event in _ask(chain, desk, measured, added, teller):
-                given.append(event)
-                if isinstance(event, TextDelta):
-                    on_text(gap + event.text)
-                    gap = ""
-            thrown = len(teller.rolls)
-            more = teller.take(read_round(given), cut_text)
-            for at, line in teller.rolls[thrown:]:
-                on_text(("\n\n" if at or teller.rolls[0][1] is not line else "") + line)
-            if more is None:
-                break
-            if teller.gave_up:
-                chain = _without(chain, desk, teller)
-            added = (*added, *more)
+        course.run()
     except KeyboardInterrupt:
-        if not read_round(given).text.strip() and not teller.prose:
+        if not read_round(course.given).text.strip() and not teller.prose:
             raise
-        _keep_what_was_said(teller, given, "stopped by the player")
+        _keep_what_was_said(teller, course.given, "stopped by the player")
     except StorageError:
         raise  # the answer could not be saved: nothing may come of it
     except Exception as error:
-        if not teller.prose and not read_round(given).text.strip():
+        if not teller.prose and not read_round(course.given).text.strip():
             raise
-        _keep_what_was_said(teller, given, str(error))
+        _keep_what_was_said(teller, course.given, str(error))
     if not teller.prose:
         raise TurnError("the narrator wrote no prose", remedy="try again, or name another model with --model")
     return _narration(teller)
@@ -103,15 +81,48 @@ def _narration(teller: Teller) -> Narration:
     return Narration(teller.told, teller.toolbox.table.journal, teller.rounds, teller.spec, teller.cut, rolls)
 
 
-def _ask(
-    chain: Chain, desk: Desk, make_request: Callable[[Profile], Request], added: tuple[Message, ...], teller: Teller
-) -> Iterator[Event]:
-    def build(profile: Profile) -> Request:
-        request = make_request(profile)
-        return replace(request, messages=(*request.messages, *added), no_calls=teller.closed)
+@dataclass(slots=True)
+class _Course:
+    """The exchange with the models of a chain: `added` is what follows the prompt so far, `given` the last answer's events."""
 
-    # Once the scene is told a model may have nothing to add: that is an end, not a failure.
-    return desk.stream("narrator", chain, build, prefer=teller.spec or None, may_be_blank=teller.may_be_blank)
+    chain: Chain
+    desk: Desk
+    make_request: Callable[[Profile], Request]
+    teller: Teller
+    on_text: Callable[[str], None]
+    cut_text: str
+    added: tuple[Message, ...] = ()
+    given: list[Event] = field(default_factory=list)
+
+    def run(self) -> None:
+        """Ask until the scene is told; text and dice are shown as they come."""
+        teller, more = self.teller, ()
+        while more is not None:
+            self.added = (*self.added, *more)
+            self.given, gap = [], _gap(teller)
+            for event in self._ask():
+                self.given.append(event)
+                if isinstance(event, TextDelta):
+                    self.on_text(gap + event.text)
+                    gap = ""
+            thrown = len(teller.rolls)
+            more = teller.take(read_round(self.given), self.cut_text)
+            for at, line in teller.rolls[thrown:]:
+                self.on_text(("\n\n" if at or teller.rolls[0][1] is not line else "") + line)
+            if more is not None and teller.gave_up:
+                self.chain = _without(self.chain, self.desk, teller)
+
+    def _ask(self) -> Iterator[Event]:
+        teller, added = self.teller, self.added
+
+        def build(profile: Profile) -> Request:
+            teller.patient = profile.helpers or profile.tools
+            request = self.make_request(profile)
+            return replace(request, messages=(*request.messages, *added), no_calls=teller.closed)
+
+        # Once the scene is told a model may have nothing to add: that is an end, not a failure.
+        blank = teller.may_be_blank
+        return self.desk.stream("narrator", self.chain, build, prefer=teller.spec or None, may_be_blank=blank)
 
 
 def _without(chain: Chain, desk: Desk, teller: Teller) -> Chain:
