@@ -37,6 +37,7 @@ from rolecall.errors import DocumentError, Malformed, StorageError, Unclear
 __all__ = ["Problem", "check", "look"]
 
 _MARKER = re.compile(rb"^(?:<{7} |>{7} )", re.M)  # not the row of `=` between them: that may underline a heading
+_UNREAD = re.compile(rb"(?:\xef\xbb\xbf)*[ \t]*-{3,}[ \t]*\r?\n[A-Za-z_][\w-]{0,30}:[ \t]")
 _JOURNAL_LINE = re.compile(rb"^- T\d{4,9}(?:[ \t]|\r?$)", re.M)
 _WRITTEN = (journal.HEADING, effects.PROMISES, effects.HISTORY, arcs.TRAIL, summaries.HEADING)
 
@@ -108,6 +109,11 @@ def _file(campaign: Campaign, path: str, documents: dict[str, Document]) -> Iter
         yield Problem(
             path, line, "conflict-marker", "a merge conflict", "keep the lines you want and remove the markers"
         )
+    if _UNREAD.match(data) and document.block is None:
+        message = "what looks like front matter is not read: a space, a fourth dash or a second mark stands before it"
+        yield Problem(path, 1, "unread-block", message, "begin the file with `---` and nothing before it")
+    if b"\r" in data and b"\n" not in data:
+        yield Problem(path, 1, "line-ends", "one single line, in an old Mac's line ends", "save it with Unix line ends")
     yield from _twice(document)
     if document.block and document.block.root:
         for node in _empty_keys(document.block.root):

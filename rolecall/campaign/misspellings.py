@@ -63,7 +63,7 @@ def _keys(document: Document) -> Iterator[Problem]:
     loose = is_loose(document.path, document.fields)
     for key, _ in document.block.pairs():
         word = key.value.strip()
-        if word.casefold() in known | _ALSO:
+        if word.casefold() in known | _ALSO | _HIDING_FIELD:
             continue
         meant = near(word, known)
         if meant and meant not in {k.casefold() for k in document.fields}:
