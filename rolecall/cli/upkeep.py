@@ -46,12 +46,19 @@ def fold_command(ctx: click.Context, models: tuple[str, ...], wait: float, as_js
 @click.option(
     "--strict", is_flag=True, help="Count what may be meant so, too: links to pages not written yet and the like."
 )
+@click.option("--fix", is_flag=True, help="Mend what is certain, on record; then look again.")
+@click.option("--dry-run", is_flag=True, help="With --fix: say what would be mended.")
+@click.option("--undo", is_flag=True, help="Take the last fixes back; what you changed since stays.")
 @json_option
 @click.pass_context
-def check_command(ctx: click.Context, strict: bool, as_json: bool) -> None:
+def check_command(ctx: click.Context, strict: bool, fix: bool, dry_run: bool, undo: bool, as_json: bool) -> None:
     """Look for problems in every file: names, links, fields, turns, seals, secrets, leftovers. Exit code 1 when there are any."""
     from rolecall.campaign import checks
 
+    if (dry_run and not fix) or (fix and undo):
+        raise click.UsageError("--dry-run goes with --fix; --undo stands alone.")
+    if fix or undo:
+        _mend(ctx, dry_run, undo)
     found = checks.look(reading(ctx))
     problems = [problem for problem in found if strict or not problem.note]
     if as_json:
@@ -63,6 +70,19 @@ def check_command(ctx: click.Context, strict: bool, as_json: bool) -> None:
     if left := len(found) - len(problems):
         note(f"{left} more may be meant so (`rolecall check --strict` lists them).")
     ctx.exit(1 if problems else 0)
+
+
+def _mend(ctx: click.Context, dry_run: bool, undo: bool) -> None:
+    from rolecall.turn import mending
+    from rolecall.turn.lifecycle import Listener
+
+    if dry_run:
+        done, left = [one.said for one in mending.plan(reading(ctx))], []
+    else:
+        done, left = game_of(ctx, "check", (), 10.0).mend(Listener(note=note), back=undo)
+    verb = "Would be mended" if dry_run else "Taken back" if undo else "Mended"
+    for line in (*(f"{verb}: {one}" for one in done), *left):
+        note(line)
 
 
 @click.command("index")

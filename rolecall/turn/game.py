@@ -29,7 +29,7 @@ from rolecall.models.chain import Chain, Models
 from rolecall.models.roles import chains_for
 from rolecall.search import reconcile
 from rolecall.search.searcher import Search
-from rolecall.turn import costs, folding, recovery, renamed, rollback, telling, warming
+from rolecall.turn import costs, folding, mending, recovery, renamed, rollback, telling, warming
 from rolecall.turn.aside import Rest
 from rolecall.turn.interrupts import uninterrupted
 from rolecall.turn.lifecycle import Listener, Turn, next_turn
@@ -181,6 +181,15 @@ class Game:
             one, clashes = renamed.take_back(campaign)
             self.commit(lambda: commitlines.of_rename(one.old, one.new, back=True), listener)
             return one, clashes
+
+    def mend(self, listener: Listener, *, back: bool = False) -> tuple[list[str], list[str]]:
+        """Make the certain fixes of `check`, or take the last ones back: (what was done, what could not be taken out)."""
+        self.settle()
+        with self.writing(listener) as (campaign, _):
+            done, left = mending.take_back(campaign) if back else ([one.said for one in mending.fix(campaign)], [])
+            what = "Undo the fixes of check" if back else "Fix what check found"
+            self.commit(lambda: commitlines.composed(what, body="\n".join(done)), listener)
+            return done, left
 
     def branch(self, name: str, listener: Listener, *, at: int | None = None) -> None:
         """Begin another timeline from here, or from right after turn `at`, and go there. GitTrouble where git says no."""
