@@ -17,6 +17,7 @@ from rolecall.campaign.game.directives import Directive, Refused
 from rolecall.campaign.game.resolving import Resolution
 from rolecall.campaign.game.world import Ground
 from rolecall.campaign.text import clean_line
+from rolecall.errors import RoleCallError
 from rolecall.search.ground import ground
 from rolecall.tools.ledger import clean_name
 from rolecall.tools.saying import NAME, one_line
@@ -92,6 +93,9 @@ def direct(table: Table, fragment: dict) -> str:
     before = resolution(table)
     table.fragments.append(directive.data)
     now = resolution(table)
+    if now.fault:
+        table.fragments.pop()
+        raise ToolFault("That could not be worked out.")
     refused = [one for one in now.refused if one not in before.refused]
     locked = {one.about for one in now.locked} - {one.about for one in before.locked}
     if refused and not (locked and all("locked" in one.why for one in refused)):
@@ -125,12 +129,21 @@ def _near(table: Table, name: str, kinds: tuple[str, ...]) -> list[str]:
 
 
 def resolution(table: Table) -> Resolution:
-    """What the directives on a table, and those of the layers before it, come to."""
+    """What the directives on a table, and those of the layers before it, come to.
+
+    A fault of ours in working that out costs the directives, never the turn: then it is said and nothing changes.
+    """
     asked = (list(table.effects), list(table.fragments), table.beside)
     if table.held.get("asked") != asked:
         mine = [Directive(table.layer, table.turn, data) for data in table.fragments]
         merged = directives.merge([*table.beside, *mine], table.turn)
-        table.held |= {"resolution": resolving.resolve(merged, world(table)), "asked": asked}
+        try:
+            found = resolving.resolve(merged, world(table))
+        except RoleCallError:
+            raise
+        except Exception as error:
+            found = Resolution(fault=f"the game's state could not be worked out ({type(error).__name__}: {error})")
+        table.held |= {"resolution": found, "asked": asked}
     return table.held["resolution"]
 
 

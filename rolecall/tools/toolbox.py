@@ -223,7 +223,7 @@ class Toolbox:
         return tuple(results[n] for n in range(len(calls)))
 
     def _one(self, call: ToolCall) -> ToolResult:
-        before = list(self.table.effects)
+        before = (list(self.table.effects), list(self.table.fragments))
         try:
             tool = self.tools.get(call.name)
             if call.fault:
@@ -239,7 +239,7 @@ class Toolbox:
             return ToolResult(call.id, f"That did not work: {error}", is_error=True)
         except Exception as error:  # a fault of ours in a tool: the model hears of it, and the turn goes on
             if not self.is_read(call):
-                self.table.effects[:] = before
+                self.table.effects[:], self.table.fragments[:] = before
             return ToolResult(call.id, f"That did not work ({type(error).__name__}).", is_error=True)
 
 

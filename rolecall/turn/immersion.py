@@ -29,6 +29,7 @@ class Immersion:
     effects: tuple[Effect, ...] = ()
     refused: tuple[Refused, ...] = ()
     said: tuple[str, ...] = ()
+    fault: str = ""  # why none of it could be worked out
 
 
 def read(fragments: Sequence[tuple[str, dict[str, Any]]], turn: int) -> tuple[list[Directive], list[Refused]]:
@@ -44,7 +45,8 @@ def read(fragments: Sequence[tuple[str, dict[str, Any]]], turn: int) -> tuple[li
 def of(table: Table, record: Record | None = None) -> Immersion:
     """The directives on a table against the campaign with the table's effects laid over it; what is over by now goes.
 
-    With a `record` a directive that it notes as applied is refused.
+    With a `record` a directive that it notes as applied is refused. A fault of ours in working it out costs the directives,
+    never the turn.
     """
     mine = [Directive(table.layer, table.turn, data) for data in table.fragments]
     merged = directives.merge([*table.beside, *mine], table.turn)
@@ -55,7 +57,7 @@ def of(table: Table, record: Record | None = None) -> Immersion:
     found = directing.resolution(table)
     taken = sum(effect.op == "proposal" for effect in table.effects)
     proposed = resolving.proposed(found, table.campaign.root, taken=taken)
-    return Immersion(merged, (*found.effects, *proposed), found.refused, found.said)
+    return Immersion(merged, (*found.effects, *proposed), found.refused, found.said, found.fault)
 
 
 def outlook(table: Table) -> tuple[str, ...]:

@@ -170,6 +170,8 @@ class Turn:
         try:
             immersed = immersion.of(table, record)
             phases.refused(immersed.refused)
+            if immersed.fault:
+                self._degrade("game", immersed.fault, "what was told stands, its numbers as they were")
             effects = telling.plan(self.campaign, self.search, table, action, narration, immersed)
             telling.save_plan(record, effects, narration, context.rows_of(self.prompt, table))
             immersion.note(record, immersed)

@@ -235,6 +235,23 @@ def test_a_late_directives_changes_apply_with_the_next_turn_and_those_of_a_fresh
     assert "- silver: 9" in state.read_text() and "- rope: 2" in state.read_text()
 
 
+def test_a_fault_of_ours_in_the_games_rules_costs_the_directives_and_not_the_turn(played, monkeypatch):
+    from rolecall.campaign.game import resolving
+
+    def broken(*_: object, **__: object) -> None:
+        raise KeyError("a rule")
+
+    monkeypatch.setattr(resolving, "resolve", broken)
+    state = played.root / "campaign-state.md"
+    before_ = state.read_text()
+    played.cast.answers["dm"] = lambda _: direct(resources=[{"name": "silver", "set": 9}])
+    result = played.turn()
+    assert degraded(result) == [("game", "what was told stands, its numbers as they were")]
+    line = f"- {result.turn} {result.journal}\n"
+    assert state.read_text().rstrip("\n") + "\n" == before_.rstrip("\n") + "\n\n" + line
+    assert result.prose in story.recent(open_campaign(played.root, here_only=True), 1)[0].prose
+
+
 def _link(root: Path) -> None:
     (root.parent / "elsewhere").mkdir()
     (root / "dm").symlink_to(root.parent / "elsewhere")

@@ -20,13 +20,17 @@ from rolecall.campaign.game.world import World
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What becomes of a directive. `said` may be shown to anybody, `hidden` to the DM alone; `locked` is for the writer to decide."""
+    """What becomes of a directive. `said` may be shown to anybody, `hidden` to the DM alone; `locked` is for the writer to decide.
+
+    `fault`: why none of it could be worked out, where a rule of the game itself failed.
+    """
 
     effects: tuple[Effect, ...] = ()
     refused: tuple[Refused, ...] = ()
     said: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
     locked: tuple[Locked, ...] = ()
+    fault: str = ""
 
 
 def resolve(merged: Merged, world: World, *, ticks: bool = True) -> Resolution:
