@@ -238,16 +238,6 @@ class Promise:
 
 
 def promises_of(document: documents.Document) -> tuple[Promise, ...]:
-    """The promises of the Campaign State in order."""
-    found = []
-    for raw in document.lines(PROMISES):
-        line = raw.strip()
-        if line.startswith(("- [ ] ", "- [x] ", "- [X] ")):
-            words = line[6:].strip()
-            turn = 0
-            if words.endswith(")") and "(T" in words:
-                head, _, tail = words.rpartition("(")
-                turn = journal.turn_number(tail) or 0
-                words = head.strip() if turn else words
-            found.append(Promise(words, turn, line[3] != " ", raw))
-    return tuple(found)
+    """The promises of the Campaign State in order, without those that are broken (`[-]`)."""
+    items = checklists.items_of(document, PROMISES)
+    return tuple(Promise(i.words, i.turn, not i.open, i.raw) for i in items if i.box != checklists.GIVEN_UP)

@@ -200,3 +200,11 @@ def test_a_chapter_closes_at_fifty_turns(tmp_path):
 
 def test_a_chapter_of_any_name_can_be_written_again():
     assert b"chapter: 7\n" in story.add(None, "story/007 The start.md", "x", 1, "", "y")
+
+
+def test_a_promise_counts_however_a_hand_wrote_its_line_and_a_broken_one_does_not():
+    data = "## Promises\n* [ ] To A: x (T0001, reminded T0004)\n- [X] To B: y (T0002)\n- [-] To C: z (T0003, broken T0005)\n"
+    found = effects.promises_of(documents.parse(data.encode(), "s.md"))
+    assert [(p.words, p.turn, p.kept) for p in found] == [("To A: x", 1, False), ("To B: y", 2, True)]
+    kept = done("kept", data.encode(), 6, "To A: x")
+    assert kept == data.replace("* [ ]", "* [x]").encode()
