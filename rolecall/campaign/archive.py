@@ -20,6 +20,7 @@ TURNS = f"{MACHINE_FOLDER}/turns"
 FOLDS = f"{MACHINE_FOLDER}/folds"
 EDITS = f"{MACHINE_FOLDER}/edits"
 DRAFTS = f"{MACHINE_FOLDER}/drafts"
+LOOK_BACK = 200  # records
 
 
 def lines(root: Path, folder: str) -> list[dict]:
@@ -108,6 +109,12 @@ def undone(root: Path) -> set[int]:
     return _put_aside(root, "undone")
 
 
+def once_undone(root: Path) -> set[int]:
+    """The turns that stand in one timeline and were taken back in another: there, their numbers may be missing."""
+    every = folders(root)[-LOOK_BACK:]
+    return {turn_of(folder) for folder in every if any(line.get("undone") for line in lines(root, folder))}
+
+
 def damaged(root: Path) -> set[int]:
     """The turns of which a record was put aside because it could not be read."""
     return _put_aside(root, "damaged")
@@ -166,20 +173,25 @@ def leave(root: Path, folder: str) -> str:
 
 
 def bring_back(root: Path, aside: str) -> str:
-    """Give a record that was put aside its turn's name again, its swipes with it; its folder. The name must be free."""
-    folder = aside.partition(".other-")[0].partition(".undone-")[0]
-    for swipe in _swipes_of(root, aside):
-        files.move(root, f"{aside}.{swipe}", f"{folder}.{swipe}")
+    """Give a record that was put aside its turn's name again, its swipes with it; its folder. The name must be free.
+
+    One that was an answer swiped away comes alone.
+    """
+    folder = f"{TURNS}/{turn_id(turn_of(aside))}"
+    if ".swipe-" not in aside:
+        for swipe in _swipes_of(root, aside):
+            files.move(root, f"{aside}.{swipe}", f"{folder}.{swipe}")
     files.move(root, aside, folder)
     return folder
 
 
 def aside(root: Path, turn: int) -> list[str]:
-    """The records of a turn that were left or undone, the newest last."""
+    """The records of a turn that were left or undone, those of its other answers among them, the newest last."""
     place = root / TURNS
-    named = re.compile(rf"{turn_id(turn)}\.(?:other|undone)-\d+")
-    names = [p.name for p in place.iterdir() if named.fullmatch(p.name)] if place.is_dir() else []
-    return [f"{TURNS}/{name}" for name in sorted(names, key=lambda name: int(name.rpartition("-")[2]))]
+    named = re.compile(rf"{turn_id(turn)}(?:\.swipe-\d+)?\.(?:other|undone)-(\d+)(?:\.swipe-\d+)?")
+    names = [p.name for p in place.iterdir()] if place.is_dir() else []
+    found = [(int(match[1]), ".swipe-" not in name, name) for name in names if (match := named.fullmatch(name))]
+    return [f"{TURNS}/{name}" for *_, name in sorted(found)]
 
 
 def _swipes_of(root: Path, folder: str) -> list[str]:

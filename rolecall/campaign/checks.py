@@ -57,7 +57,7 @@ def look(campaign: Campaign) -> list[Problem]:
             continue  # originals stay as they came
         found += _file(campaign, path, documents)
     found += _settings(campaign)
-    found += _turns(documents, records.undone(campaign.root))
+    found += _turns(documents, records.undone(campaign.root) | records.once_undone(campaign.root))
     for path, line, message in clashes.covered_twice(documents):
         found.append(Problem(path, line, "covered-twice", message, "keep the Chronicle of the timeline you go on with"))
     found += _outside(documents.get(STATE_FILE))

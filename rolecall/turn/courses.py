@@ -8,10 +8,12 @@ its own memory, however one came to it. Nothing is guessed: only what was told w
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
-from rolecall.campaign import chronicles, journal, records, story
+from rolecall.campaign import chronicles, files, journal, records, story
 from rolecall.campaign.effects import Effect, decode
 from rolecall.campaign.folder import Campaign
+from rolecall.campaign.journal import turn_id
 from rolecall.campaign.kinds import STATE_FILE
 from rolecall.campaign.records import Record
 from rolecall.errors import DocumentError, StorageError
@@ -30,7 +32,7 @@ class Standing:
 
 
 def is_other(campaign: Campaign) -> bool:
-    """Whether the newest record may not be of the story's last turn; cheap enough for every command."""
+    """Whether the newest record may not be of the story's last turn, or another turn's lies aside; cheap enough for every command."""
     try:
         found = records.folders(campaign.root)
         lines = journal.lines_of(campaign.document(STATE_FILE))
@@ -40,6 +42,9 @@ def is_other(campaign: Campaign) -> bool:
     if not found:
         return last is not None and bool(records.aside(campaign.root, last.turn))
     if last is None or last.turn != records.turn_of(found[-1]):
+        return True
+    missing = {line.turn for line in lines} - {records.turn_of(folder) for folder in found}
+    if any(records.aside(campaign.root, turn) for turn in missing):
         return True
     told = next((e for e in _told(campaign, found[-1]) if e.op == "journal"), None)
     return told is None or _plain(told.text) != _plain(last.text)
@@ -64,16 +69,22 @@ def follow(campaign: Campaign) -> list[int]:
     for turn in sorted({*mine, *standing}, reverse=True)[:LOOK_BACK]:
         folder, now = mine.get(turn), standing.get(turn)
         if folder and now and _is_of(campaign, folder, now):
-            if done:
-                break  # from here on both courses are one
             continue
-        other = _aside(campaign, turn, now) if now else None
-        if folder and (other or _is_gone(campaign, folder, now, end)):
+        swipe = _swipe(campaign, turn, now) if now else None
+        other = _aside(campaign, turn, now) if now and not swipe else None
+        if folder and swipe:
+            _put_away(root, folder)
+        elif folder and (other or _is_gone(campaign, folder, now, end)):
             records.leave(root, folder)
             done.append(turn)
             folder = None
-        if other and not folder:
-            _bring_back(campaign, other)
+        if swipe:
+            _stand_again(root, swipe)
+            files.move(root, swipe, f"{records.TURNS}/{turn_id(turn)}")
+            done.append(turn)
+        elif other and not folder:
+            _stand_again(root, other)
+            records.bring_back(root, other)
             done.append(turn)
     return sorted(set(done))
 
@@ -124,19 +135,31 @@ def _aside(campaign: Campaign, turn: int, now: Standing) -> str | None:
     return whole[-1] if whole else None
 
 
-def _bring_back(campaign: Campaign, aside: str) -> None:
-    """A record that was put aside is its turn's again; one that was undone stands as it was before that."""
-    root = campaign.root
-    lines = records.lines(root, aside)
-    if any(line["do"] == "unwound" for line in lines) and not records.writes(root, aside):
-        record = Record(root, aside)
-        record.note("reopened")
-        last = max(n for n, line in enumerate(lines) if line["do"] == "unwound")
-        for write in records.standing(lines[:last]):
-            record.note("write", **{key: value for key, value in write.items() if key != "do"})
-        record.note("told", again=True)
-        record.note("closed", again=True)
-    records.bring_back(root, aside)
+def _swipe(campaign: Campaign, turn: int, now: Standing) -> str | None:
+    """The record of another answer to a turn that was had and is what stands now."""
+    had = [folder for folder in records.swipes(campaign.root, turn).values() if ".swipe-" in folder]
+    return next((folder for folder in had if _is_of(campaign, folder, now)), None)
+
+
+def _put_away(root: Path, folder: str) -> None:
+    """A record becomes that of an answer that was had: nothing of it stands here."""
+    number = (records.begun(root, folder) or {}).get("swipe", 1)
+    Record(root, folder).note("unwound")
+    files.move(root, folder, f"{folder}.swipe-{number}")
+
+
+def _stand_again(root: Path, folder: str) -> None:
+    """One that was undone, or swiped away, stands as it was before that; made twice, nothing is doubled."""
+    lines = records.lines(root, folder)
+    last = max((n for n, line in enumerate(lines) if line["do"] == "unwound"), default=None)
+    if last is None or any(line["do"] == "closed" for line in lines[last:]):
+        return
+    record = Record(root, folder)
+    record.note("reopened", undone=".undone-" in folder)
+    for write in records.standing(lines[:last])[len(records.writes(root, folder)) :]:
+        record.note("write", **{key: value for key, value in write.items() if key != "do"})
+    record.note("told", again=True)
+    record.note("closed", again=True)
 
 
 def _plain(text: str) -> str:

@@ -238,3 +238,42 @@ def test_a_trail_is_as_long_as_the_turns_of_the_timeline_one_is_in_left_it(tale,
     assert check(open_campaign(tale.root)) == []
     tale.replace("arcs/who-rang-the-drowned-bell.md", "- T0002 Line 2.\n", "")
     assert "T0003 left it with 2" in str(check(open_campaign(tale.root))[0])
+
+
+def test_an_answer_that_was_swiped_away_is_the_current_one_where_it_stands(tale, rain, tmp_path):
+    turns(tale, ["I wait.", "I stay."])
+    tale.game(rain).swipe(tale.listener)
+    tale.git("checkout", "-qb", "older", "HEAD~1")  # before the swipe
+    told = tale.read(tale.files_of()[1])
+    rows = {row["journal"]: row["current"] for row in swipes.listed(open_campaign(tale.root))}
+    assert rows == {line(2): False, line(2, " in the rain"): True}  # nobody has written since
+    tale.game().recover(tale.listener)
+    rows = {row["journal"]: row["current"] for row in swipes.listed(open_campaign(tale.root))}
+    assert rows == {line(2): True, line(2, " in the rain"): False}
+    tale.game().switch(2, tale.listener)
+    assert journal_of(tale) == [", hour 1", " in the rain, hour 2"]
+    tale.game().switch(1, tale.listener)
+    assert journal_of(tale) == [", hour 1", ", hour 2"] and tale.read(tale.files_of()[1]) == told
+    tale.git("checkout", "-q", "main")
+    assert [undone.action for undone in tale.game().undo(tale.listener)] == ["I stay."]
+    assert journal_of(tale) == [", hour 1"] and check(open_campaign(tale.root)) == []
+    tale.git("checkout", "-q", "older")
+    assert [undone.action for undone in tale.game().undo(tale.listener)] == ["I stay."]
+    assert journal_of(tale) == [", hour 1"] and tale.git("status", "--porcelain") == ""
+
+
+def test_a_turn_taken_back_in_one_timeline_is_no_gap_there_though_it_stands_in_another(tale):
+    turns(tale, ["I wait.", "I stay.", "I go."])
+    tale.game().branch("without", tale.listener)
+    tale.game().undo(tale.listener, turn=2)
+    tale.git("checkout", "-q", "main")
+    tale.game().undo(tale.listener, count=2)
+    tale.git("reset", "-q", "--hard", "HEAD~2")
+    tale.game().recover(tale.listener)
+    assert journal_of(tale) == [", hour 1", ", hour 2", ", hour 3"] and check(open_campaign(tale.root)) == []
+    tale.game().go("without", tale.listener)
+    assert journal_of(tale) == [", hour 1", ", hour 3"] and check(open_campaign(tale.root)) == []
+    tale.game().undo(tale.listener, turn=1)
+    tale.game().go("main", tale.listener)  # its last turn is the same: T0001 and T0002 alone are known again
+    assert [undone.action for undone in tale.game().undo(tale.listener, turn=1)] == ["I wait."]
+    assert journal_of(tale) == [", hour 2", ", hour 3"] and tale.git("status", "--porcelain") == ""
