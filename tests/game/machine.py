@@ -1,62 +1,30 @@
-"""A campaign under random hands: turns, swipes, switches, undos, hand edits, crashes and restarts, against a model of what
-should be there.
+"""A campaign under random hands: turns of one or of all layers, swipes, switches, undos, folds, hand edits of words, numbers and
+whole entries, git by the game and by hand, crashes and restarts, against a model of what should be there.
 
-The model knows nothing of files or records: it is a list of told turns with their answers, and the writer's own lines. After
-each step the folder must say exactly what the model says. `run(root, seed, steps)` raises with seed and step number.
+After each step the folder must say exactly what the model says (`machine_truth.py`). `run(root, seed, steps)` raises with
+seed and step number. What the seed also decides: whether all layers speak, and whether git keeps the campaign.
 """
 
 from __future__ import annotations
 
+import copy
 import random
-from dataclasses import dataclass, field
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from rolecall.campaign import arcs, chronicles, files, journal, story, template
-from rolecall.campaign.checks import check
-from rolecall.campaign.effects import promises_of
-from rolecall.campaign.folder import Campaign, open_campaign
+from rolecall.campaign import chronicles, files, journal, records, seeds, story, template
+from rolecall.campaign.folder import open_campaign
 from rolecall.campaign.kinds import STATE_FILE
-from rolecall.errors import RoleCallError
+from rolecall.errors import Conflict, RoleCallError
+from rolecall.turn import swipes
 from rolecall.turn.game import Game
 from rolecall.turn.lifecycle import Listener
+from tests.game.machine_model import ARC, KIT, MOST, SILVER, Answer, Model, Turn, script, think
+from tests.game.machine_truth import hold, lines_of, silver_of
 from tests.turn.faults import Faulty, Killed
-
-ARC = "arcs/who-rang-the-drowned-bell.md"
-ENTRIES = ("characters/old-pasco.md", "characters/hesper-dunmow.md")
-NAMES = {"characters/old-pasco.md": "Old Pasco", "characters/hesper-dunmow.md": "Hesper Dunmow"}
-
-
-@dataclass
-class Answer:
-    """One answer of a model, in the words the script gives it."""
-
-    prose: str
-    line: str
-    moves: bool
-    entry: str
-    promise: bool
-
-
-@dataclass
-class Turn:
-    """A told turn of the model: its answers, and which stands."""
-
-    number: int
-    answers: list[Answer]
-    current: int = 0
-
-    @property
-    def now(self) -> Answer:
-        return self.answers[self.current]
-
-
-@dataclass
-class Model:
-    """What should be there."""
-
-    turns: list[Turn] = field(default_factory=list)
-    marks: dict[str, list[str]] = field(default_factory=dict)  # the writer's own lines, by file
-    folded: list[str] = field(default_factory=list)  # lines that a Chronicle holds for ever
 
 
 class Machine:
@@ -64,76 +32,183 @@ class Machine:
 
     def __init__(self, root: Path, seed: int) -> None:
         self.dice = random.Random(seed)
-        self.root = template.new(root / "tale", "The Tale").root
-        settings = self.root / "rolecall.yaml"
-        text = settings.read_text().replace("fold_at: 3500", "fold_at: 600").replace("keep_lines: 6", "keep_lines: 3")
-        settings.write_text(text)
+        self.layers, self.git = self.dice.random() < 0.5, self.dice.random() < 0.4
+        self.root = template.new(root / "tale", "The Tale", repository=self.git).root
         self.place = root
         self.model = Model()
         self.made = 0
+        self.answers: dict[str, Answer] = {}  # by the journal line
+        self.known: dict[str, Model] = {}  # by commit
+        self.followed = True
+        self._settle_in()
         self.game = self._game()
 
-    # -- the hands
+    def _settle_in(self) -> None:
+        """Small folds, models that may be slow on a busy machine, and some numbers to play for."""
+        for path, old, new in (
+            ("rolecall.yaml", "fold_at: 3500", "fold_at: 600"),
+            ("rolecall.yaml", "keep_lines: 6", "keep_lines: 3"),
+            ("rolecall.yaml", "timeouts: {turn_dm: 5, dm: 8, sidecar: 8,", "timeouts: {turn_dm: 60, dm: 60, sidecar: 60,"),
+            (STATE_FILE, "## Promises\n", f"## Resources\n\n- silver: {SILVER}\n\n## Promises\n"),
+            (KIT, "status: unhurt", f"hit_points: {MOST}/{MOST}\nstatus: unhurt"),
+        ):  # fmt: skip
+            text = (self.root / path).read_text()
+            assert old in text
+            (self.root / path).write_text(text.replace(old, new, 1))
+        if self.git:
+            self._by_hand("commit", "-qam", "Settled in")
+            self._note_commit()
 
     def step(self) -> str:
         """Do one random thing; its name."""
-        hands = (
-            [self.turn] * 5 + [self.swipe] * 3 + [self.switch] * 3 + [self.undo] * 2 + [self.undo_one] + [self.edit] * 4
-            + [self.unedit] * 2 + [self.restart] + [self.crash] * 3 + [self.failed_turn]
+        hands: list[Callable[[], None]] = (
+            [self.turn] * 6 + [self.swipe] * 3 + [self.switch] * 3 + [self.undo] * 2 + [self.undo_one] + [self.edit] * 4
+            + [self.unedit] * 2 + [self.number] + [self.entry] + [self.delete] + [self.fold] + [self.restart]
+            + [self.crash] * 3 + [self.failed_turn]
         )  # fmt: skip
+        if self.git:
+            hands += [self.checkout] * 2 + [self.timeline] + [self.branch] + [self.merge]
         hand = self.dice.choice(hands)
         hand()
         return hand.__name__
 
-    def turn(self, meanwhile: bool = False) -> None:
-        answer, spec = self._answer()
+    def verify(self) -> None:
+        """The folder says exactly what the model says."""
+        hold(self.root, self.model, followed=self.followed)
+
+    # -- the game's own hands
+
+    def turn(self) -> None:
+        answer = self._answer()
         number = max([t.number for t in self.model.turns] + [self._last_folded()], default=0) + 1
-        self.game.models = [f"narrator={spec}", "sidecar=off"]
         result = self.game.tell(f"I go on, {self.made}.", Listener())
         assert result.turn == journal.turn_id(number), (result.turn, number)
+        assert all(one.layer in ("fold", "historian") for one in result.degraded), result.degraded
         self.model.turns.append(Turn(number, [answer]))
-        self._note_folds()
+        self.model.silver += answer.silver
+        self._commanded(f"{result.turn} {answer.line}")
 
     def swipe(self) -> None:
-        if not self._last_has_record():
+        if not self._last_is_open():
             return
-        answer, spec = self._answer()
-        self.game.models = [f"narrator={spec}", "sidecar=off"]
-        self.game.swipe(Listener())
-        last = self.model.turns[-1]
-        last.answers.append(answer)
-        last.current = len(last.answers) - 1
-        self._note_folds()
+        if not self.followed:
+            self._command(lambda: self.game.recover(Listener()))
+        answer, last = self._answer(), self.model.turns[-1]
+        reroll = self.dice.random() < 0.5
+        folder = f"{records.TURNS}/{journal.turn_id(last.number)}"
+        seed = seeds.of(self.root, folder)
+        with self._refused_for_the_writers_numbers(last):
+            self.game.swipe(Listener(), reroll=reroll)
+            assert (seeds.of(self.root, folder) == seed) is not reroll
+            self._stands(last, answer)
+            self._commanded(f"Swipe {journal.turn_id(last.number)}: {answer.line}")
 
     def switch(self) -> None:
-        if not self._last_has_record():
+        if not self._last_is_open():
             return
         last = self.model.turns[-1]
-        wanted = self.dice.randrange(len(last.answers))
-        self.game.switch(wanted + 1, Listener())
-        last.current = wanted
+        rows = self._answers_had()
+        wanted = self.dice.choice(rows)
+        with self._refused_for_the_writers_numbers(last):
+            self.game.switch(wanted["swipe"], Listener())
+            if not wanted["current"]:
+                self._stands(last, self.answers[wanted["journal"]])
+            self._commanded()
+
+    def _answers_had(self) -> list[dict]:
+        """The answers to the last turn. Where git never moved, they are just those of the model; the current one always is."""
+        if not self.followed:
+            self._command(lambda: self.game.recover(Listener()))
+        last = self.model.turns[-1]
+        rows = swipes.listed(open_campaign(self.root))
+        had = {row["journal"] for row in rows}
+        assert [row["journal"] for row in rows if row["current"]] == [last.now.line], (rows, last)
+        if not self.git:
+            assert had == {answer.line for answer in last.answers}, (rows, last)
+        return rows
+
+    @contextmanager
+    def _refused_for_the_writers_numbers(self, last: Turn) -> Iterator[None]:
+        """Another answer is refused, and nothing changes, where the writer has set a number that the last one changed."""
+        try:
+            yield
+        except Conflict:
+            assert self.model.unsettled and any(answer.counts for answer in last.answers), last
+            self._commanded()
+
+    def _stands(self, last: Turn, answer: Answer) -> None:
+        """What the old answer changed in a number is taken back, and the new one's is put there.
+
+        Where a number was set in between, the old may stay, and the new one is left out of what it was not worked out on.
+        """
+        was, old, new = self.model.silver, last.now.silver, answer.silver
+        self.model.silver = was - old + new
+        if last.loose or self.model.unsettled:
+            found = silver_of(self.root)
+            assert found in {was, was - old, was + new, was - old + new}, (found, was, old, new)
+            self.model.silver = found
+        last.take(answer)
 
     def undo(self) -> None:
         count = min(self.dice.choice((1, 1, 1, 2, 3)), len(self.model.turns))
         if count and all(t.number > self._last_folded() for t in self.model.turns[-count:]):
             self.game.undo(Listener(), count=count)
-            del self.model.turns[-count:]
+            for turn in self.model.turns[-1 : -count - 1 : -1]:
+                self._taken_back(turn)
+            self._commanded()
 
     def undo_one(self) -> None:
         open_ones = [t for t in self.model.turns if t.number > self._last_folded()]
         if open_ones:
             chosen = self.dice.choice(open_ones)
             self.game.undo(Listener(), turn=chosen.number)
-            self.model.turns.remove(chosen)
+            self._taken_back(chosen)
+            self.model.unsettled = True  # a number counted back in the middle may be taken for the writer's later on
+            for turn in self.model.turns:
+                turn.loose = True
+            self._commanded(f"Undo {journal.turn_id(chosen.number)}: {chosen.now.line}")
+
+    def _taken_back(self, turn: Turn) -> None:
+        """What a turn changed in a number is taken back; where that was set since, it may stay."""
+        was, silver = self.model.silver, turn.now.silver
+        self.model.turns.remove(turn)
+        self.model.silver = was - silver
+        if turn.loose or self.model.unsettled:
+            found = silver_of(self.root)
+            assert abs(found - was) <= 15, (found, was)  # of three turns at most, five each
+            self.model.silver = found
+
+    def fold(self) -> None:
+        self.game.models = ["sidecar=off"]
+        if (folded := self.game.fold(listener=Listener())) is not None:
+            self._commanded(f"Fold {folded.covers} into {folded.path}")
+
+    def restart(self) -> None:
+        self.game = self._game()
+
+    def failed_turn(self) -> None:
+        path = self.place / "failing.yaml"
+        path.write_text("- error: refused\n" * 400)
+        self.game = self._game()
+        self.game.models = [f"narrator=scripted:{path}"]
+        try:
+            self.game.tell("I fail.", Listener())
+        except RoleCallError:
+            self._commanded()
+            return
+        raise AssertionError("the turn was told without a model")
+
+    # -- the writer's hands
 
     def edit(self) -> None:
         """The writer adds a line of their own, in place or by an atomic save."""
-        path = self.dice.choice((STATE_FILE, ARC, *ENTRIES, *self._chapters()))
+        path = self.dice.choice((STATE_FILE, ARC, *self.model.entries, *self._chapters()))
         self.made += 1
         mark = f"Writer's own line number {self.made}."
         data = (self.root / path).read_bytes()
-        at = self._free_place(path, data)
-        self._save(path, data[:at] + f"{mark}\n\n".encode() + data[at:])
+        at = self._free_place(data)
+        head = b"" if at == 0 or data[at - 1 : at] == b"\n" else b"\n"
+        self._save(path, data[:at] + head + f"{mark}\n\n".encode() + data[at:])
         self.model.marks.setdefault(path, []).append(mark)
 
     def unedit(self) -> None:
@@ -146,15 +221,97 @@ class Machine:
             whole = f"{mark}\n\n".encode()
             self._save(path, data.replace(whole if whole in data else f"{mark}\n".encode(), b""))
 
-    def restart(self) -> None:
-        self.game = self._game()
+    def number(self) -> None:
+        """The writer sets a number of the game."""
+        if self.dice.random() < 0.5:
+            path, silver = STATE_FILE, silver_of(self.root)
+            self.model.silver = silver + self.dice.choice((-100, -7, 7, 100))
+            old, new = f"- silver: {silver}\n", f"- silver: {self.model.silver}\n"
+        else:
+            path, text = KIT, (self.root / KIT).read_text()
+            old = next(row + "\n" for row in text.split("\n") if row.startswith("hit_points: "))
+            new = f"hit_points: {self.dice.randint(0, MOST)}/{MOST}\n"
+        self._save(path, (self.root / path).read_bytes().replace(old.encode(), new.encode()))
+        self.model.unsettled = True
+        for turn in self.model.turns:
+            turn.loose = True
+
+    def entry(self) -> None:
+        """The writer makes an entry."""
+        self.made += 1
+        path, name = f"characters/stranger-{self.made}.md", f"Stranger {self.made}"
+        self._save(path, f"---\nname: {name}\nkind: character\n---\nCame with the evening boat.\n".encode())
+        self.model.entries[path] = name
+
+    def delete(self) -> None:
+        """The writer deletes an entry of theirs, with all that turns have written there."""
+        if mine := [path for path in self.model.entries if "stranger" in path]:
+            path = self.dice.choice(mine)
+            (self.root / path).unlink()
+            del self.model.entries[path]
+            self.model.marks.pop(path, None)
+
+    def checkout(self) -> None:
+        """By hand: to a new branch at an older commit, or back to one that is there."""
+        self._commit_by_hand()
+        branches = self._by_hand("branch", "--format=%(refname:short)").split()
+        if self.dice.random() < 0.5 and len(branches) > 1:
+            self._by_hand("checkout", "-q", self.dice.choice(branches))
+        else:
+            self.made += 1
+            self._by_hand("checkout", "-q", "-b", f"older-{self.made}", self.dice.choice(list(self.known)[-12:]))
+        self.model = copy.deepcopy(self.known[self._head()])
+        self.followed = False
+
+    def timeline(self) -> None:
+        """By the game: to another timeline; what is pending is committed in the one that is left."""
+        here = self._by_hand("branch", "--show-current")
+        wanted = self.dice.choice(self._by_hand("branch", "--format=%(refname:short)").split())
+        self.game.go(wanted, Listener())
+        self._note_commit(here)
+        self.model = copy.deepcopy(self.known[self._head()])
+        self._commanded()
+
+    def branch(self) -> None:
+        self.made += 1
+        self.game.branch(f"what-if-{self.made}", Listener())
+        self._commanded()
+
+    def merge(self) -> None:
+        """Another branch tells on while the writer edits this one; then both are joined, or it is left where they clash."""
+        self._commit_by_hand()
+        here = self._by_hand("branch", "--show-current")
+        self.made += 1
+        side = f"side-{self.made}"
+        self._by_hand("checkout", "-q", "-b", side)
+        self.followed = False
+        for _ in range(self.dice.randint(1, 2)):
+            self.turn()
+        theirs = self.model
+        self._by_hand("checkout", "-q", here)
+        self.model, self.followed = copy.deepcopy(self.known[self._head()]), False
+        self.edit()
+        self._commit_by_hand()
+        ran = subprocess.run(["git", "merge", "-q", "--no-edit", side], cwd=self.root, capture_output=True, text=True)
+        if ran.returncode:
+            self._by_hand("merge", "--abort")
+            return
+        mine, self.model = self.model, copy.deepcopy(theirs)
+        for path, marks in mine.marks.items():
+            known = self.model.marks.setdefault(path, [])
+            known += [mark for mark in marks if mark not in known]
+        self._note_commit()
+
+    # -- the crash
 
     def crash(self) -> None:
-        """Kill a turn, a swipe, a switch or an undo at a random step; the next command puts it right."""
-        before = self._snapshot()
-        hand = self.dice.choice((self.turn, self.swipe, self.switch, self.undo))
-        saved = [Turn(t.number, list(t.answers), t.current) for t in self.model.turns]
-        files.fs = Faulty(self.root, self.dice.randint(1, 60), self.dice.choice(("kill", "torn")))
+        """Kill a turn, a swipe, a switch, an undo or a fold at a random step; the next command puts it right."""
+        hand = self.dice.choice((self.turn, self.swipe, self.switch, self.undo, self.fold))
+        saved = copy.deepcopy(self.model)
+        files.fs = Faulty(
+            self.root, self.dice.randint(1, 120 if self.layers else 60), self.dice.choice(("kill", "torn"))
+        )
+        said, threading.excepthook = threading.excepthook, lambda told: None
         try:
             hand()
             return
@@ -162,126 +319,84 @@ class Machine:
             pass
         finally:
             files.fs = files.FileSystem()
-        attempted, self.model.turns = self.model.turns, saved
+            threading.excepthook = said
+        self.model = saved
         self.game = self._game()
         self.game.recover(Listener())
-        self._adopt(hand.__name__, before, attempted)
+        self._adopt(hand.__name__)
+        self._commanded()
 
-    def failed_turn(self) -> None:
-        path = self.place / "failing.yaml"
-        path.write_text("- error: refused\n" * 400)
-        self.game = self._game()
-        self.game.models = [f"narrator=scripted:{path}"]
-        try:
-            self.game.tell("I fail.", Listener())
-        except RoleCallError:
-            return
-        raise AssertionError("the turn was told without a model")
-
-    # -- the model and the folder
-
-    def _adopt(self, hand: str, before: list[str], attempted: list[Turn]) -> None:
+    def _adopt(self, hand: str) -> None:
         """After a crash the folder shows the step whole or not at all; the model takes over which."""
-        now = self._snapshot()
-        if now == before:
+        now = lines_of(self.root)
+        model = self.model
+        if now == [(t.number, t.now.line) for t in model.turns]:
             return
-        if hand in ("turn", "swipe"):
-            answer = self._answered
-            if hand == "turn":
-                number = max([t.number for t in self.model.turns] + [self._last_folded_before(before)], default=0) + 1
-                self.model.turns.append(Turn(number, [answer]))
-            else:
-                last = self.model.turns[-1]
-                last.answers.append(answer)
-                last.current = len(last.answers) - 1
-        elif hand == "switch":
-            last = self.model.turns[-1]
-            last.current = next(n for n, a in enumerate(last.answers) if now[-1:] == [a.line])
-        else:  # an undo of several may have been stopped between two
-            while self.model.turns and now != self._expected_lines():
-                self.model.turns.pop()
-        self._note_folds()
+        if hand == "turn":
+            number = max([t.number for t in model.turns] + [self._last_folded()], default=0) + 1
+            number = now[-1][0] if now[-1][0] != number and self._last_folded() == now[-1][0] else number
+            model.turns.append(Turn(number, [self._answered]))
+            model.silver += self._answered.silver
+            self._was_noted(self._answered, number)
+        elif hand == "undo":  # of several: stopped between two
+            while model.turns and now != [(t.number, t.now.line) for t in model.turns]:
+                self._taken_back(model.turns[-1])
+        else:
+            self._stands(model.turns[-1], self.answers[now[-1][1]])
+            self._was_noted(model.turns[-1].now, model.turns[-1].number)
 
-    def _last_folded_before(self, before: list[str]) -> int:
-        return 0 if not self.model.folded else self._last_folded()
+    def _was_noted(self, answer: Answer, number: int) -> None:
+        """What the scribe would have kept is lost with a crash before it had spoken."""
+        row = f"- {journal.turn_id(number)} {answer.noted}\n"
+        if answer.noted_in and row not in (self.root / answer.noted_in).read_text():
+            answer.noted_in = ""
 
-    def _expected_lines(self) -> list[str]:
-        folded = self._folded_now()
-        return folded + [t.now.line for t in self.model.turns if t.number > self._last_folded()]
+    # -- helpers
 
-    def verify(self) -> None:
-        """The folder says exactly what the model says."""
-        campaign = open_campaign(self.root)
-        last_folded = self._last_folded()
-        told = self.model.turns
-        assert self._snapshot() == self._expected_lines()
-        state = campaign.document(STATE_FILE)
-        sections = [
-            (t.turn, t.prose) for _, path in story.chapters(campaign) for t in story.turns_of(campaign.document(path))
-        ]
-        plain = [
-            (n, "\n\n".join(p for p in prose.split("\n\n") if not p.startswith("Writer's own")))
-            for n, prose in sections
-        ]
-        assert plain == [(t.number, t.now.prose) for t in told], (plain, [(t.number, t.now.prose) for t in told])
-        moved = [t for t in told if t.now.moves]
-        arc = campaign.document(ARC)
-        lines = [f"{journal.turn_id(t.number)} Moved by {t.now.line}" for t in moved]
-        trail = [line for line in (arc.text("latest"), *arcs.trail_of(arc)) if journal.turn_number(line) is not None]
-        assert trail == lines[::-1], (trail, lines[::-1])
-        for path in ENTRIES:
-            wanted = [f"- {journal.turn_id(t.number)} Saw {t.now.line}" for t in told if t.now.entry == path]
-            assert [row for row in campaign.document(path).lines("History") if row.startswith("- T")] == wanted
-        promises = [p.words for p in promises_of(state)]
-        assert promises == [f"To Hesper: {t.now.line}" for t in told if t.now.promise], promises
-        for path, marks in self.model.marks.items():
-            text = (self.root / path).read_text() if (self.root / path).exists() else ""
-            for mark in marks:
-                assert text.count(mark) == 1, (path, mark)
-        problems = [str(p) for p in check(campaign)]
-        assert problems == [], problems
-        assert last_folded == 0 or told is not None
+    def _commanded(self, subject: str = "") -> None:
+        """After a command of the game's: all is committed, under this subject."""
+        self.followed = True
+        if self.git:
+            assert (left := self._by_hand("status", "--porcelain")) == "", left
+            self._note_commit()
+            if subject:
+                assert self._by_hand("log", "-1", "--format=%s") == subject
 
-    def _snapshot(self) -> list[str]:
-        campaign = open_campaign(self.root)
-        lines = [line.text for line in journal.lines_of(campaign.document(STATE_FILE))]
-        return self._folded_now() + lines
+    def _command(self, what: Callable[[], None]) -> None:
+        what()
+        self._commanded()
 
-    def _folded_now(self) -> list[str]:
-        campaign = open_campaign(self.root)
-        return [li.text for _, path in chronicles.paths(campaign) for li in journal.lines_of(campaign.document(path))]
+    def _commit_by_hand(self) -> None:
+        if self._by_hand("status", "--porcelain"):
+            self._by_hand("add", "-A")
+            self._by_hand("commit", "-qm", "Mine")
+            self._note_commit()
 
-    def _note_folds(self) -> None:
-        self.model.folded = self._folded_now()
+    def _note_commit(self, which: str = "HEAD") -> None:
+        self.known[self._by_hand("rev-parse", which)] = copy.deepcopy(self.model)
+
+    def _head(self) -> str:
+        return self._by_hand("rev-parse", "HEAD")
+
+    def _by_hand(self, *arguments: str) -> str:
+        ran = subprocess.run(["git", *arguments], cwd=self.root, capture_output=True, text=True)
+        assert ran.returncode == 0, (arguments, ran.stdout, ran.stderr)
+        return ran.stdout.strip()
 
     def _last_folded(self) -> int:
         return chronicles.last_covered(open_campaign(self.root))
 
-    def _last_has_record(self) -> bool:
+    def _last_is_open(self) -> bool:
         return bool(self.model.turns) and self.model.turns[-1].number > self._last_folded()
 
-    def _answer(self) -> tuple[Answer, str]:
-        """A new answer and the script that gives it."""
+    def _answer(self) -> Answer:
+        """A new answer; the game's models are those that give it."""
         self.made += 1
-        line = f"Kit did thing number {self.made} at the bell with Old Pasco."
-        answer = Answer(
-            prose=f"Scene number {self.made} is told.",
-            line=line,
-            moves=self.dice.random() < 0.5,
-            entry=self.dice.choice(("", *ENTRIES)),
-            promise=self.dice.random() < 0.3,
-        )
-        calls = [f"{{name: append_journal, arguments: {{text: {line}}}}}"]
-        if answer.moves:
-            calls.append(f"{{name: move_arc, arguments: {{arc: Who rang the drowned bell, text: Moved by {line}}}}}")
-        if answer.entry:
-            calls.append(f"{{name: append_history, arguments: {{entry: {NAMES[answer.entry]}, text: Saw {line}}}}}")
-        if answer.promise:
-            calls.append(f"{{name: add_promise, arguments: {{to: Hesper, text: {line}}}}}")
-        path = self.place / f"script-{self.made}.yaml"
-        path.write_text(f"- text: {answer.prose}\n  chunk: 8\n  tools: [{', '.join(calls)}]\n")
-        self._answered = answer
-        return answer, f"scripted:{path}"
+        self._answered = answer = think(self.made, self.dice, self.model.entries, self.layers)
+        self.answers[answer.line] = answer
+        spec = script(answer, self.place, self.model.entries)
+        self.game.models = [spec] if answer.layers else [f"narrator={spec}", "sidecar=off"]
+        return answer
 
     def _game(self) -> Game:
         return Game(self.root, models=["sidecar=off"], environ={})
@@ -289,7 +404,7 @@ class Machine:
     def _chapters(self) -> list[str]:
         return [path for _, path in story.chapters(open_campaign(self.root))]
 
-    def _free_place(self, path: str, data: bytes) -> int:
+    def _free_place(self, data: bytes) -> int:
         """Where a writer's line may go: above the first heading, in no turn's own section."""
         heads = [i for i in range(len(data)) if data.startswith(b"## ", i) and (i == 0 or data[i - 1 : i] == b"\n")]
         return heads[0] if heads else len(data)
@@ -301,11 +416,6 @@ class Machine:
             other = self.root / (path + ".swp")
             other.write_bytes(data)
             other.replace(self.root / path)
-
-
-def campaign_of(machine: Machine) -> Campaign:
-    """The machine's campaign."""
-    return open_campaign(machine.root)
 
 
 def run(root: Path, seed: int, steps: int) -> dict[str, int]:
@@ -320,5 +430,6 @@ def run(root: Path, seed: int, steps: int) -> dict[str, int]:
             count[name] = count.get(name, 0) + 1
             machine.verify()
         except BaseException as error:
-            raise AssertionError(f"seed {seed}, step {number}, after {history[-6:]}: {error!r}") from error
+            mode = f"{'all layers' * machine.layers}{' git' * machine.git}".strip() or "plain"
+            raise AssertionError(f"seed {seed} ({mode}), step {number}, after {history[-6:]}: {error!r}") from error
     return count

@@ -1,4 +1,4 @@
-"""Twenty thousand random steps of turns, swipes, switches, undos, edits, crashes and restarts."""
+"""Twenty thousand random steps of turns, swipes, undos, hand edits, git, crashes and restarts."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ import os
 import pytest
 
 from tests.game.machine import run
+from tests.game.repositories import NEEDS_GIT, settle_settings
 
 STEPS = int(os.environ.get("ROLECALL_MACHINE_STEPS", "20000"))
 PER_RUN = 100
 SEED = int(os.environ.get("ROLECALL_SEED", "1"))
 
 
+@NEEDS_GIT
 @pytest.mark.parametrize("number", range(STEPS // PER_RUN))
-def test_the_folder_says_what_the_model_says(tmp_path, number, clean_environment):
+def test_the_folder_says_what_the_model_says(tmp_path, monkeypatch, number, clean_environment):
+    settle_settings(tmp_path, monkeypatch)
     run(tmp_path, SEED + number, PER_RUN)
