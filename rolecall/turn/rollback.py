@@ -172,6 +172,9 @@ def _recover(campaign: Campaign, mark: dict, turn: int, name: str) -> str:
     records.drop_drafts(campaign.root)  # the action is no draft: an answer to it stands
     had = records.swipes(campaign.root, turn)
     if files.exists(campaign.root, folder) and _begun(campaign.root, folder)[1] != mark["from"]:
+        done = [line["do"] for line in records.lines(campaign.root, folder) if line["do"] in ("unwound", "reopened")]
+        if done and done[-1] == "unwound":  # it has the turn's name, and not a word of it is written yet
+            _rewind(campaign, turn)
         files.remove(campaign.root, MARK)  # the other answer stands already
         return f"the swipe of {name} was told before the interruption"
     if files.exists(campaign.root, folder):

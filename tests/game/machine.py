@@ -331,6 +331,10 @@ class Machine:
         now = lines_of(self.root)
         model = self.model
         if now == [(t.number, t.now.line) for t in model.turns]:
+            if model.unsettled:  # what was set in between may be counted otherwise when an answer is put back
+                found = silver_of(self.root)
+                assert abs(found - model.silver) <= 15, (found, model.silver)
+                model.silver = found
             return
         if hand == "turn":
             number = max([t.number for t in model.turns] + [self._last_folded()], default=0) + 1

@@ -241,3 +241,34 @@ def test_before_the_first_turn_there_is_nothing_to_take_back_or_tell_anew(roleca
     for command in (("undo",), ("swipe", "--model", script("- text: Other.\n"))):
         ran = rolecall("-C", campaign, *command)
         assert ran.code == 1 and ran.err == "Error: no turn has been told yet\n"
+
+
+def test_a_kill_anywhere_in_a_switch_leaves_one_of_the_answers_whole(rolecall, campaign, script, monkeypatch, tmp_path):
+    import shutil
+
+    from rolecall.campaign import files
+    from rolecall.turn.game import Game
+    from rolecall.turn.lifecycle import Listener
+    from tests.turn.faults import Faulty, Killed
+
+    assert rolecall("-C", campaign, "turn", "I take the oar.", "--model", script(rich("One."))).code == 0
+    one = files_of(campaign)
+    assert rolecall("-C", campaign, "swipe", "--model", script("- text: Pasco keeps his oar.")).code == 0
+    two = files_of(campaign)
+    shutil.copytree(campaign, saved := tmp_path / "saved")
+    step, done = 0, False
+    while not done:
+        step += 1
+        shutil.rmtree(campaign)
+        shutil.copytree(saved, campaign)
+        monkeypatch.setattr(files, "fs", Faulty(campaign, step, "kill"))
+        try:
+            Game(Path(campaign), environ={}).switch(1, Listener())
+            done = True
+        except Killed:
+            pass
+        finally:
+            monkeypatch.setattr(files, "fs", files.FileSystem())
+        assert rolecall("-C", campaign, "status").code == 0
+        assert files_of(campaign) in (one, two), step
+    assert files_of(campaign) == one and step > 20
