@@ -126,9 +126,9 @@ def test_anything_else_is_a_fault_of_the_model(tale, loopback, reply):
 
 
 def test_its_time_is_for_all_its_calls(tale, loopback):
-    slow = Reply(tools=(("search", {"query": "ledger"}),), headers_delay=0.4)
+    slow = Reply(tools=(("search", {"query": "ledger"}),), headers_delay=1.0)
     with pytest.raises(ModelError):
-        plan(tale, loopback, lambda _: slow, seconds=0.6)
+        plan(tale, loopback, lambda _: slow, seconds=1.8)
     assert len(loopback.bodies) == 2
 
 
