@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 
 import pytest
 
@@ -12,7 +11,7 @@ from tests.game.repositories import NEEDS_GIT, settle_settings
 
 STEPS = int(os.environ.get("ROLECALL_MACHINE_STEPS", "2000"))
 PER_RUN = 80
-SEED = int(os.environ.get("ROLECALL_SEED", "0")) or random.SystemRandom().randrange(1, 10**6)
+SEED = int(os.environ.get("ROLECALL_SEED", "1"))  # the same each time; the nightly one begins elsewhere every night
 
 
 @NEEDS_GIT

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 
 import pytest
 
@@ -11,7 +12,7 @@ from tests.game.repositories import NEEDS_GIT, settle_settings
 
 STEPS = int(os.environ.get("ROLECALL_MACHINE_STEPS", "20000"))
 PER_RUN = 100
-SEED = int(os.environ.get("ROLECALL_SEED", "1"))
+SEED = int(os.environ.get("ROLECALL_SEED", "0")) or random.SystemRandom().randrange(1000, 10**6)
 
 
 @NEEDS_GIT
