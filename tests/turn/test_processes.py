@@ -134,7 +134,7 @@ TURNS = """
     from rolecall.turn.lifecycle import Listener
     from tests.turn import world
 
-    for number in range(6):
+    for number in range(int(sys.argv[2])):
         game = world.game(Path(sys.argv[1]), world.Teller())
         game.wait = 60
         print(game.tell(f"I knock {number}.", Listener()).turn, flush=True)
@@ -143,9 +143,47 @@ TURNS = """
 
 def test_turns_of_two_processes_stand_one_behind_the_other(tmp_path: Path) -> None:
     world.make(tmp_path, world.FOLD_SOON)
-    told = [turn for process in [other(TURNS, tmp_path), other(TURNS, tmp_path)] for turn in end(process).split()]
+    told = [turn for process in [other(TURNS, tmp_path, 6), other(TURNS, tmp_path, 6)] for turn in end(process).split()]
     assert sorted(told) == [journal.turn_id(number) for number in range(4, 16)]
     world.assert_laws(tmp_path, set(range(4, 16)))
+
+
+EDITOR = """
+    import os, sys, time
+    from pathlib import Path
+
+    root, number = Path(sys.argv[1]), 0
+    while not (root.parent / "enough").exists():
+        number += 1
+        place = root / ("characters/kit.md" if number % 2 else "lore/note.md")
+        aside = place.with_name(f".{place.name}.swp")
+        aside.write_bytes(place.read_bytes() + f"\\nBy hand {number}.".encode())
+        os.replace(aside, place)
+        (root / "lore" / f"page-{number}.md").write_text(f"Page {number}.\\n", encoding="utf-8")
+        time.sleep(0.05)
+    print(number)
+"""
+
+
+def turns_beside_an_editor(place: Path, each: int) -> None:
+    """Two processes tell so many turns each while a third edits entries and adds new ones; all of it stands once."""
+    root = place / "tale"
+    world.make(root, world.FOLD_SOON)
+    editor, tellers = other(EDITOR, root), [other(TURNS, root, each), other(TURNS, root, each)]
+    told = [turn for process in tellers for turn in process.communicate()[0].split()]
+    (place / "enough").touch()
+    edits = int(end(editor))
+    assert sorted(told) == [journal.turn_id(number) for number in range(4, 4 + 2 * each)]
+    assert edits >= 5
+    world.assert_laws(root, set(range(4, 4 + 2 * each)))
+    for number in range(1, edits + 1):
+        edited = root / ("characters/kit.md" if number % 2 else "lore/note.md")
+        assert edited.read_bytes().split(b"\n").count(f"By hand {number}.".encode()) == 1
+        assert (root / "lore" / f"page-{number}.md").read_text("utf-8") == f"Page {number}.\n"
+
+
+def test_turns_of_two_processes_and_a_third_that_edits_all_stand(tmp_path: Path) -> None:
+    turns_beside_an_editor(tmp_path, 15)
 
 
 # -- the folder
