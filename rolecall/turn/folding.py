@@ -16,7 +16,7 @@ from rolecall.campaign.documents import Document, parse
 from rolecall.campaign.effects import promises_of
 from rolecall.campaign.folder import Campaign
 from rolecall.campaign.instructions import instructions
-from rolecall.campaign.journal import lines_of
+from rolecall.campaign.journal import lines_of, turn_id
 from rolecall.campaign.kinds import STATE_FILE
 from rolecall.campaign.records import FOLDS, Record
 from rolecall.errors import DocumentError, Malformed, StorageError
@@ -80,12 +80,14 @@ def write_down(campaign: Campaign, retold: Retold, names: list[str]) -> Folded:
 
 
 def close_all(campaign: Campaign, names: list[str]) -> Folded | None:
-    """Fold every line of the Journal, made of its own words: what comes next is another stretch of the story."""
+    """Fold every line of the Journal, made of its own words: what comes next is another stretch of the story.
+
+    Where a run that was killed right after it did so already, that fold is given back.
+    """
     state = campaign.document(STATE_FILE)
-    lines = lines_of(state)
+    lines, found = lines_of(state), chronicles.paths(campaign)
     if not lines:
-        return None
-    found = chronicles.paths(campaign)
+        return _closed_before(campaign, *found[-1]) if found else None
     stretch = chronicles.Stretch(found[-1][0] + 1 if found else 1, lines)
     record = Record(campaign.root, _free_folder(campaign, stretch.number))
     record.note("begin", fold=stretch.number, covers=stretch.covers)
@@ -93,6 +95,14 @@ def close_all(campaign: Campaign, names: list[str]) -> Folded | None:
     path, data = chronicles.compose(stretch, chronicles.own_words(stretch), names, promised)
     close(campaign, record, stretch, path, data)
     return Folded(path, stretch.covers, len(lines), "")
+
+
+def _closed_before(campaign: Campaign, number: int, path: str) -> Folded | None:
+    """The fold that emptied the Journal, if it was one of ours: an ordinary one leaves the newest lines."""
+    if not records.attempts(campaign.root, number):
+        return None
+    closed = chronicles.read(campaign, path)
+    return Folded(path, f"{turn_id(closed.first)}-{turn_id(closed.last)}", len(closed.lines), "")
 
 
 def close(campaign: Campaign, record: Record, stretch: chronicles.Stretch, path: str, data: bytes) -> None:

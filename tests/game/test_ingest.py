@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from rolecall.campaign import checks, chronicles, files, journal, story
 from rolecall.campaign.filesystem import FileSystem
 from rolecall.campaign.folder import open_campaign
+from rolecall.turn import folding
 from tests.game import chats
 from tests.loopback.replies import Reply
 from tests.loopback.server import Loopback
@@ -119,6 +121,16 @@ def test_a_campaign_with_a_past_goes_on_behind_it(rolecall, example, chat):
     assert [t.turn for t in turns(example)] == list(range(1, before + 121))
     assert [line.turn for line in lines(example)] == list(range(1, before + 121))
     assert not checks.check(open_campaign(example))
+
+
+def test_a_run_that_was_killed_after_closing_the_journal_leaves_the_same_receipt(rolecall, example, chat):
+    second = example.with_name("second")
+    shutil.copytree(example, second)
+    folding.close_all(open_campaign(second), [])
+    for home in (example, second):
+        assert rolecall("-C", home, "ingest", chat, "--no-model").code == 0
+    receipts = [next(home.glob("imports/*/receipt.md")).read_text("utf-8") for home in (example, second)]
+    assert receipts[0] == receipts[1] and "lines before it were closed into" in receipts[0]
 
 
 def test_it_is_found_by_search_shown_by_why_and_the_next_turn_goes_on(rolecall, campaign, chat, script, story):
