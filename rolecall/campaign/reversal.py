@@ -71,7 +71,7 @@ def _frame_of(lines: list[bytes], begin: int, end: int) -> list[bytes]:
         return []
     is_heading = lines[key].startswith(b"#")
     follows = next((line for line in lines[end:] if line.strip() or not is_heading), b"")
-    if follows.startswith(b"#") if is_heading else not follows.startswith((b" ", b"-")):
+    if follows.startswith(b"#") if is_heading else not _OF_A_LIST.match(follows):
         return []
     if not follows.strip():
         return []
@@ -147,6 +147,7 @@ def _hunk_by_hunk(current: bytes, before: bytes, after: bytes) -> bytes | None:
     return current if pieces else None
 
 
+_OF_A_LIST = re.compile(rb" |-\s")  # and no `---`, which ends the front matter
 _ABOVE = re.compile(
     rb"#{1,6}[ \t]|[^\s:#-][^:]*:[ \t]*(?:#.*)?$"
 )  # a heading, or the key of a list: nothing above it counts
