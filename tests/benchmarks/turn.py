@@ -263,6 +263,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("turns", type=int, nargs="?", default=20)
     parser.add_argument("--serve", default="", help=argparse.SUPPRESS)
+    parser.add_argument("--told", type=int, default=TURNS, help="turns that the campaign has told before")
     parser.add_argument("--quick", action="store_true", help="a campaign of a tenth of the size")
     parser.add_argument("--at", default="", help="keep the campaign in this folder, and use it again")
     parser.add_argument("--profile", default="", help="keep a profile of all threads in this file (needs yappi)")
@@ -272,7 +273,7 @@ def main() -> None:
         print(server.port, flush=True)
         while True:
             time.sleep(60)
-    size = (ENTRIES // 10, TURNS // 10) if options.quick else (ENTRIES, TURNS)
+    size = (ENTRIES // 10, options.told // 10) if options.quick else (ENTRIES, options.told)
     with tempfile.TemporaryDirectory() as place:
         place = options.at or place
         os.environ["XDG_CACHE_HOME"] = f"{place}/cache"
