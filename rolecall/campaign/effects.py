@@ -6,6 +6,8 @@ file. Applying it to a file that already shows it changes nothing: that is how a
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 
 from rolecall.campaign import arcs, checklists, documents, journal, merging, plans, story, summaries
@@ -13,7 +15,7 @@ from rolecall.campaign.frontmatter import Value
 from rolecall.campaign.game import edits
 from rolecall.campaign.journal import turn_id
 from rolecall.campaign.records import Edit
-from rolecall.errors import Unclear
+from rolecall.errors import DocumentError, Unclear
 
 PROMISES = "Promises"
 HISTORY = merging.HISTORY
@@ -101,6 +103,18 @@ def edit_of(effect: Effect) -> Edit:
         return _EDITS[effect.op](before, effect)
 
     return edit
+
+
+def laid_over(data: bytes | None, effects: Iterable[Effect], path: str) -> bytes | None:
+    """The bytes of a file as they will be after those of the effects that are about it; None: no file.
+
+    An effect the file does not allow is passed over: it is told when the turn is written.
+    """
+    for effect in effects:
+        if effect.path == path:
+            with suppress(DocumentError):
+                data = edit_of(effect)(data)
+    return data
 
 
 def _journal(data: bytes, effect: Effect) -> bytes:

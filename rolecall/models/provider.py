@@ -73,6 +73,20 @@ class Provider(Protocol):
         ...
 
 
+class Ready:
+    """What a provider has that answers out of a file, read when it was opened: it needs nothing before it is asked."""
+
+    def prepare(self) -> None:
+        """Nothing to do."""
+
+    def check(self) -> str:
+        """Nothing is missing."""
+        return ""
+
+    def close(self) -> None:
+        """Nothing to do."""
+
+
 class Stop:
     """Says "enough" to a worker. `hook` runs once, when it is said, or at once if it was said already."""
 

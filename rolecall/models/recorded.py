@@ -25,7 +25,7 @@ from . import events, messages
 from .events import Event, Stopped
 from .faults import unavailable
 from .messages import Request
-from .provider import Limits, Profile, Stop, timed
+from .provider import Limits, Profile, Ready, Stop, timed
 from .specs import Spec
 
 _LATE = b'{"do": "late", "layer": "dm"}'
@@ -88,7 +88,7 @@ _tapes: dict[Path, Tape] = {}
 _tapes_lock = threading.Lock()
 
 
-class Recorded:
+class Recorded(Ready):
     """The provider for `record:PATH`. All roles of a process share one reading of the record."""
 
     def __init__(self, spec: Spec, role: str = "") -> None:
@@ -101,16 +101,6 @@ class Recorded:
         mine = [call for call in self._tape.of(role) if not call.aside]
         told = [call for call in self._tape.of("narrator") if call.request.tools]
         self.profile = Profile(str(spec), tools=bool(told), helpers=bool(mine) and role != "narrator", free=True)
-
-    def prepare(self) -> None:
-        """Nothing to do."""
-
-    def check(self) -> str:
-        """Nothing is missing."""
-        return ""
-
-    def close(self) -> None:
-        """Nothing to do."""
 
     def stream(self, request: Request, limits: Limits) -> Iterator[Event]:
         """The recorded answer, at once."""

@@ -42,7 +42,7 @@ from . import tokens
 from .events import REASONS, Event, Stopped, TextDelta, ToolCalled, Used
 from .faults import unavailable
 from .messages import Message, Request, Text, ToolCall, ToolResult
-from .provider import Limits, Profile, Stop, timed
+from .provider import Limits, Profile, Ready, Stop, timed
 from .specs import Spec
 from .usage import Usage
 
@@ -116,7 +116,7 @@ _scripts: dict[str, Script] = {}
 _scripts_lock = threading.Lock()
 
 
-class Scripted:
+class Scripted(Ready):
     """The provider for `scripted:PATH`. All roles of a process share one reading of the file."""
 
     def __init__(self, spec: Spec, role: str = "") -> None:
@@ -133,16 +133,6 @@ class Scripted:
         else:
             helps = role in named or (not self._script.lines and role != AFTERWORK)
         self.profile = Profile(str(spec), free=True, helpers=helps)
-
-    def prepare(self) -> None:
-        """Nothing to do: the file was read when the provider was opened."""
-
-    def check(self) -> str:
-        """Nothing is missing."""
-        return ""
-
-    def close(self) -> None:
-        """Nothing to do."""
 
     def stream(self, request: Request, limits: Limits) -> Iterator[Event]:
         """The next answer of the script, at its pace, within the limits."""

@@ -15,7 +15,7 @@ from typing import Literal
 
 from rolecall.campaign import documents
 from rolecall.campaign.documents import Document
-from rolecall.campaign.effects import Effect, edit_of
+from rolecall.campaign.effects import Effect, edit_of, laid_over
 from rolecall.campaign.folder import Campaign
 from rolecall.campaign.game import edits
 from rolecall.errors import DocumentError, RoleCallError, StorageError
@@ -76,12 +76,7 @@ class Table:
 
         The Campaign State is taken as the turn found it: an editor may have it moved away just now.
         """
-        data = self._found(path)
-        for effect in [one for one in self.effects if one.path == path]:
-            try:
-                data = edit_of(effect)(data)
-            except DocumentError:
-                continue  # told when the turn is written
+        data = laid_over(self._found(path), self.effects, path)
         return None if data is None else documents.parse(data, path)
 
     def _found(self, path: str) -> bytes | None:

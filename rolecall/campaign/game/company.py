@@ -9,8 +9,7 @@ from rolecall.campaign.documents import Document
 from rolecall.campaign.game.directives import Merged, Move
 from rolecall.campaign.game.rows import Row, bullet, loose_of, name_in, same_name
 from rolecall.campaign.game.sheet import DM, No, Sheet
-from rolecall.campaign.game.world import STATE
-from rolecall.campaign.kinds import ENTRY_KINDS
+from rolecall.campaign.kinds import ENTRY_KINDS, STATE_FILE
 
 HEADING = "Party"
 LIVING = ("character", "creature")
@@ -48,7 +47,7 @@ def _join(sheet: Sheet, move: Move) -> None:
         raise No(f"{name} is in the party already")
     linked = any(row.text.startswith("[[") for _, row in there)
     text = (f"[[{name}]]" if linked else name) + (f", {move.args['note']}" if "note" in move.args else "")
-    sheet.put("row", STATE, HEADING, "", bullet(state, HEADING) + text, reason="joined the party")
+    sheet.put("row", STATE_FILE, HEADING, "", bullet(state, HEADING) + text, reason="joined the party")
     sheet.say(f"{name} is in the party.")
 
 
@@ -63,7 +62,7 @@ def _leave(sheet: Sheet, move: Move) -> None:
     said = row.text.strip()
     about = f"Left the party{why}" + (f"; it said of them: {said}" if not same_name(said, names[-1]) else "")
     sheet.keep(path, who, f"{about}.", "left the party")
-    sheet.put("row", STATE, HEADING, row.raw, "", reason="left the party")
+    sheet.put("row", STATE_FILE, HEADING, row.raw, "", reason="left the party")
     sheet.say(f"{names[-1]} is no longer in the party.")
 
 

@@ -16,8 +16,8 @@ from rolecall.campaign.game.company import LIVING, members
 from rolecall.campaign.game.directives import Merged, Move
 from rolecall.campaign.game.rows import Row, bullet, name_in, rows_of, same_name
 from rolecall.campaign.game.sheet import PARTY, No, Sheet
-from rolecall.campaign.game.world import STATE
 from rolecall.campaign.journal import turn_id, turn_number
+from rolecall.campaign.kinds import STATE_FILE
 from rolecall.campaign.merging import key_of
 
 HEADING = "Effects"
@@ -132,10 +132,10 @@ def _add(sheet: Sheet, move: Move) -> None:
         raise No("it says nothing")
     until, old = _until(sheet, move), _held(sheet, who, words)
     if old is not None:
-        sheet.put("row", STATE, HEADING, old.row.raw, old.with_until(until), reason="a condition")
+        sheet.put("row", STATE_FILE, HEADING, old.row.raw, old.with_until(until), reason="a condition")
     else:
         text = f"{who}: {words}" + (f" (until {until})" if until else "")
-        sheet.put("row", STATE, HEADING, "", bullet(sheet.state, HEADING) + text, reason="a condition")
+        sheet.put("row", STATE_FILE, HEADING, "", bullet(sheet.state, HEADING) + text, reason="a condition")
     sheet.say(f"{who}: {words}{' until ' + until if until else ''}.{_uncounted(sheet, until)}")
 
 
@@ -165,7 +165,7 @@ def _extend(sheet: Sheet, move: Move) -> None:
     if not any(key in move.args for key in ("turns", "rounds", "until")):
         raise No("say by how many turns or rounds, or until when")
     until = _until(sheet, move, old)
-    sheet.put("row", STATE, HEADING, old.row.raw, old.with_until(until), reason="a condition")
+    sheet.put("row", STATE_FILE, HEADING, old.row.raw, old.with_until(until), reason="a condition")
     sheet.say(f"{old.who}: {old.words} until {until}.{_uncounted(sheet, until)}")
 
 
@@ -179,7 +179,7 @@ def _end(sheet: Sheet, old: Condition, why: str) -> None:
     path = sheet.look(old.who, "", *LIVING)
     line = f"No longer {old.words}" + (f" (until {old.until})" if old.until else "") + why + "."
     sheet.keep(path, old.who, line, "a condition is over")
-    sheet.put("row", STATE, HEADING, old.row.raw, "", reason="a condition is over")
+    sheet.put("row", STATE_FILE, HEADING, old.row.raw, "", reason="a condition is over")
     sheet.say(f"{old.who} is no longer {old.words}.")
 
 

@@ -7,7 +7,7 @@ from rolecall.campaign.game.calendar import Day
 from rolecall.campaign.game.directives import Merged, Move
 from rolecall.campaign.game.rows import name_in, same_name
 from rolecall.campaign.game.sheet import DM, No, Sheet
-from rolecall.campaign.game.world import STATE
+from rolecall.campaign.kinds import STATE_FILE
 
 DATE, TIME, WEATHER = "date", "time", "weather"
 
@@ -42,7 +42,7 @@ def _set(sheet: Sheet, move: Move) -> None:
         day = calendar.read(move.args)
         if now and day and (calendar.since(now, day) or 0) < 0:
             raise No(f"it lies before today ({sheet.state.text(DATE)})")
-    sheet.value(STATE, move.verb, move.args, reason="time and weather")
+    sheet.value(STATE_FILE, move.verb, move.args, reason="time and weather")
     if move.verb == DATE:
         _tell_day(sheet, now)
     else:
@@ -60,7 +60,7 @@ def _advance(sheet: Sheet, args: dict) -> None:
     if minutes and now:
         more, text = now.later(minutes)
         days += more
-        sheet.value(STATE, TIME, text, reason="time passes")
+        sheet.value(STATE_FILE, TIME, text, reason="time passes")
     elif minutes:
         days, minutes = days + minutes // clock.DAY, minutes % clock.DAY
         if not days and not months:
@@ -76,7 +76,7 @@ def _advance(sheet: Sheet, args: dict) -> None:
                 if said
                 else "nobody said what day it is; set `date`"
             )
-        sheet.value(STATE, DATE, calendar.write(later, old), reason="time passes")
+        sheet.value(STATE_FILE, DATE, calendar.write(later, old), reason="time passes")
     _tell_day(sheet, old)
 
 

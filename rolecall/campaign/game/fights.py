@@ -10,8 +10,8 @@ from rolecall.campaign.game.company import LIVING
 from rolecall.campaign.game.directives import Merged, Move
 from rolecall.campaign.game.rows import bullet, name_in, same_name
 from rolecall.campaign.game.sheet import No, Sheet
-from rolecall.campaign.game.world import STATE
 from rolecall.campaign.journal import turn_id
+from rolecall.campaign.kinds import STATE_FILE
 
 POINTS = "hit_points"
 
@@ -51,8 +51,8 @@ def _start(sheet: Sheet, move: Move) -> None:
             fresh.append(one)
     rows = [(_entered(sheet, one), one) for one in fresh]
     rows.sort(key=lambda pair: -pair[0][1])
-    sheet.put("row", STATE, HEADING, "", "- round: 1", reason="a fight began")
-    sheet.put("row", STATE, HEADING, "", f"- turn: {rows[0][0][0]}", reason="a fight began")
+    sheet.put("row", STATE_FILE, HEADING, "", "- round: 1", reason="a fight began")
+    sheet.put("row", STATE_FILE, HEADING, "", f"- turn: {rows[0][0][0]}", reason="a fight began")
     for (name, initiative), one in rows:
         _add(sheet, name, initiative, one)
     sheet.say(f"A fight: {', '.join(f'{name} ({initiative})' for (name, initiative), _ in rows)}.")
@@ -93,13 +93,13 @@ def _add(sheet: Sheet, name: str, initiative: int, one: dict) -> None:
     if points and numbers.read(points).value > numbers.read(points).bound:
         raise No(f"{name} cannot have {points} hit points")
     text = bullet(sheet.state, HEADING) + combat.row_of(name, initiative, points)
-    sheet.put("row", STATE, HEADING, "", text, reason="joined the fight")
+    sheet.put("row", STATE_FILE, HEADING, "", text, reason="joined the fight")
 
 
 def _initiative(sheet: Sheet, move: Move) -> None:
     fighter = _fighter(sheet, move.args["name"])
     text = fighter.with_initiative(move.args["initiative"])
-    sheet.put("row", STATE, HEADING, fighter.row.raw, text, reason="initiative")
+    sheet.put("row", STATE_FILE, HEADING, fighter.row.raw, text, reason="initiative")
     sheet.say(f"{fighter.name} acts at {move.args['initiative']}.")
 
 
@@ -127,7 +127,7 @@ def _leave(sheet: Sheet, move: Move) -> None:
     why = f": {move.args['why']}" if "why" in move.args else ""
     line = f"Left the fight in round {fight.round}{why}" + _wounds(fighter)
     sheet.keep(path, fighter.name, f"{line}.", "left the fight")
-    sheet.put("row", STATE, HEADING, fighter.row.raw, "", reason="left the fight")
+    sheet.put("row", STATE_FILE, HEADING, fighter.row.raw, "", reason="left the fight")
     sheet.say(f"{fighter.name} is out of the fight.")
 
 
@@ -145,11 +145,13 @@ def _round(sheet: Sheet, move: Move) -> None:
 
 def _set_round(sheet: Sheet, fight: Fight, number: int) -> None:
     if fight.round_row is None:
-        sheet.put("row", STATE, HEADING, "", f"{bullet(sheet.state, HEADING)}round: {number}", reason="a new round")
+        sheet.put(
+            "row", STATE_FILE, HEADING, "", f"{bullet(sheet.state, HEADING)}round: {number}", reason="a new round"
+        )
     elif number != fight.round:
         text = fight.round_row.text
         new = fight.round_row.with_text(text[: text.rindex(str(fight.round))] + str(number))
-        sheet.put("row", STATE, HEADING, fight.round_row.raw, new, reason="a new round")
+        sheet.put("row", STATE_FILE, HEADING, fight.round_row.raw, new, reason="a new round")
 
 
 def _next(sheet: Sheet, steps: int, *, quiet: bool = False) -> None:
@@ -162,12 +164,14 @@ def _next(sheet: Sheet, steps: int, *, quiet: bool = False) -> None:
     if number != fight.round:
         _set_round(sheet, fight, number)
     if fight.turn_row is None:
-        sheet.put("row", STATE, HEADING, "", f"{bullet(sheet.state, HEADING)}turn: {name}", reason="the turn passed on")
+        sheet.put(
+            "row", STATE_FILE, HEADING, "", f"{bullet(sheet.state, HEADING)}turn: {name}", reason="the turn passed on"
+        )
     else:
         text = fight.turn_row.text
         at = text.rindex(fight.turn) if fight.turn and fight.turn in text else len(text)
         sheet.put(
-            "row", STATE, HEADING, fight.turn_row.raw,
+            "row", STATE_FILE, HEADING, fight.turn_row.raw,
             fight.turn_row.with_text(text[:at] + name + text[at + len(fight.turn) :]), reason="the turn passed on",
         )  # fmt: skip
     if not quiet:
@@ -224,7 +228,7 @@ def _points(sheet: Sheet, moves: Sequence[Move]) -> None:
     value = _bounded(sheet, moves, now, set_to)
     name = sheet.name(path) if path else fighter.name
     if here or not path:
-        sheet.put("row", STATE, HEADING, fighter.row.raw, _with_points(fighter, value), reason="hit points")
+        sheet.put("row", STATE_FILE, HEADING, fighter.row.raw, _with_points(fighter, value), reason="hit points")
     else:
         sheet.value(path, POINTS, now.changed(value) if now else str(value), reason="hit points")
     words = f"{value} of {now.bound}" if now and now.bound is not None else str(value)
@@ -295,7 +299,7 @@ def _end(sheet: Sheet, move: Move, lines: list[tuple[str, str]]) -> None:
 
 def _clear(sheet: Sheet) -> None:
     """Take the fight out of the Campaign State; what the writer noted there stays, under its heading."""
-    sheet.withdraw(STATE, "row", HEADING)
+    sheet.withdraw(STATE_FILE, "row", HEADING)
     state = sheet.state
     fight = combat.read(state)
     if fight is None:
@@ -303,10 +307,10 @@ def _clear(sheet: Sheet) -> None:
 
     def go() -> None:
         if not fight.notes:
-            sheet.put("gone", STATE, HEADING, edits.section_text(state, HEADING), "", reason="the fight is over")
+            sheet.put("gone", STATE_FILE, HEADING, edits.section_text(state, HEADING), "", reason="the fight is over")
             return
         rows = [fight.round_row, fight.turn_row, *(one.row for one in fight.fighters)]
         for row in (row for row in rows if row):
-            sheet.put("row", STATE, HEADING, row.raw, "", reason="the fight is over")
+            sheet.put("row", STATE_FILE, HEADING, row.raw, "", reason="the fight is over")
 
     sheet.attempt("combat.end", turn_id(sheet.turn), "", go)

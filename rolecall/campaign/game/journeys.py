@@ -8,8 +8,9 @@ from rolecall.campaign.game.company import LIVING, members
 from rolecall.campaign.game.directives import Merged, Move
 from rolecall.campaign.game.rows import name_in, same_name
 from rolecall.campaign.game.sheet import PARTY, No, Sheet
-from rolecall.campaign.game.world import STATE, is_secret
+from rolecall.campaign.game.world import is_secret
 from rolecall.campaign.journal import turn_id
+from rolecall.campaign.kinds import STATE_FILE
 from rolecall.campaign.references import names_of
 
 FIELD, DISCOVERED = "connections", "discovered"
@@ -105,7 +106,7 @@ def _party(sheet: Sheet, name: str) -> None:
     """The scene's place changes; those of the party who were there come along, those who were elsewhere stay."""
     old = sheet.state.text("location")
     if not same_name(old, name):
-        sheet.value(STATE, "location", _like(old, name), reason="the party moved")
+        sheet.value(STATE_FILE, "location", _like(old, name), reason="the party moved")
     for member, _ in members(sheet.state):
         path = sheet.look(member, "", *LIVING)
         here = sheet.doc(path).text("location") if path else ""

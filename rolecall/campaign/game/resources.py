@@ -11,7 +11,7 @@ from rolecall.campaign.game.directives import Merged, Move
 from rolecall.campaign.game.numbers import Number
 from rolecall.campaign.game.rows import Row, bullet, loose_of, name_in, same_name
 from rolecall.campaign.game.sheet import No, Sheet
-from rolecall.campaign.game.world import STATE
+from rolecall.campaign.kinds import STATE_FILE
 
 HEADING = "Resources"
 _BEHIND = re.compile(r"[0-9]+(?:\s*(?:/|\bof\b)\s*[0-9]+)?\s+(?P<n>[^0-9:,;.]+)")
@@ -120,7 +120,7 @@ def _change(sheet: Sheet, name: str, by: int) -> None:
 
 
 def _put(sheet: Sheet, old: Resource, text: str, more: str = "") -> None:
-    sheet.put("row", STATE, HEADING, old.row.raw, old.row.with_text(text), reason="counted")
+    sheet.put("row", STATE_FILE, HEADING, old.row.raw, old.row.with_text(text), reason="counted")
     now = held(sheet.state, old.name)
     words = f"{old.name}: {now.number.words if now and now.number else text}.{more}"
     sheet.say(words, about=f"resource {old.name.casefold()}")
@@ -130,5 +130,5 @@ def _new(sheet: Sheet, name: str, text: str) -> None:
     plain = name_in(name)
     if any(c.isdigit() or c in ":,/" for c in plain):
         raise No(f"{plain!r} is no name for something that is counted")
-    sheet.put("row", STATE, HEADING, "", f"{bullet(sheet.state, HEADING)}{plain}: {text}", reason="counted")
+    sheet.put("row", STATE_FILE, HEADING, "", f"{bullet(sheet.state, HEADING)}{plain}: {text}", reason="counted")
     sheet.say(f"{plain}: {text.replace('/', ' of ')}.", about=f"resource {plain.casefold()}")

@@ -15,8 +15,9 @@ from rolecall.campaign.effects import Effect, edit_of
 from rolecall.campaign.game import edits
 from rolecall.campaign.game.directives import Refused
 from rolecall.campaign.game.rows import name_in
-from rolecall.campaign.game.world import STATE, World, is_secret
+from rolecall.campaign.game.world import World, is_secret
 from rolecall.campaign.journal import turn_id
+from rolecall.campaign.kinds import STATE_FILE
 from rolecall.campaign.merging import ARROW, key_of
 from rolecall.errors import DocumentError
 
@@ -73,7 +74,7 @@ class Sheet:
     @property
     def state(self) -> Document:
         """The Campaign State as it will be."""
-        return self.doc(STATE)
+        return self.doc(STATE_FILE)
 
     def look(self, name: str, layer: str, *wanted: str) -> str | None:
         """The path of an entry that a layer may know of (of these kinds); None where there is none."""
@@ -211,7 +212,7 @@ class Sheet:
 
     def remark(self, line: str, reason: str = "") -> None:
         """A note under the turn's line in the Journal: for what has no entry of its own."""
-        self.put("remark", STATE, text=line, reason=reason)
+        self.put("remark", STATE_FILE, text=line, reason=reason)
 
     def say(self, words: str, *paths: str, about: str = "") -> None:
         """Say how something stands now; where one of these entries is secret only the DM hears it.

@@ -8,15 +8,12 @@ from typing import Protocol
 
 from rolecall.campaign import documents, kinds, secrets
 from rolecall.campaign.documents import Document
-from rolecall.campaign.effects import Effect, edit_of
-from rolecall.campaign.folder import Campaign
+from rolecall.campaign.effects import Effect, laid_over
 from rolecall.campaign.frontmatter import Value
 from rolecall.campaign.game import calendar as calendars
 from rolecall.campaign.game import events
 from rolecall.campaign.game.calendar import Calendar
-from rolecall.campaign.kinds import STATE_FILE
-from rolecall.campaign.merging import key_of
-from rolecall.errors import DocumentError, RoleCallError
+from rolecall.errors import DocumentError
 
 NONE = {"none", "no", "off", "any", "without"}
 
@@ -116,13 +113,7 @@ class Ground:
         return self._documents[path]
 
     def _read(self, path: str) -> Document | None:
-        data = self.read(path)
-        for effect in self.effects:
-            if effect.path == path:
-                try:
-                    data = edit_of(effect)(data)
-                except DocumentError:
-                    continue  # told when the turn is written
+        data = laid_over(self.read(path), self.effects, path)
         try:
             return None if data is None else documents.parse(data, path)
         except DocumentError:
@@ -161,35 +152,6 @@ class Ground:
                 yield document
 
 
-def of_folder(campaign: Campaign, turn: int, *, seed: str = "", effects: Sequence[Effect] = ()) -> Ground:
-    """The world as a folder's files give it, every one of them read. What has an index uses that (`search/ground.py`)."""
-    names: dict[str, list[Known]] = {}
-    placed: dict[str, list[str]] = {}
-    for path in campaign.stat():
-        try:
-            document = campaign.document(path)
-        except RoleCallError:
-            continue
-        known = Known(path, kinds.kind_of(path, document.fields), is_secret(document))
-        placed.setdefault(known.kind, []).append(path)
-        if known.kind in (*kinds.ENTRY_KINDS, "arc", "quest") and not document.text("forgotten").strip():
-            every = (kinds.name_of(path, document.fields), *kinds.names_in(document.fields, "aliases"))
-            for name in dict.fromkeys(map(key_of, every)):
-                names.setdefault(name, []).append(known)
-
-    def read(path: str) -> bytes | None:
-        return campaign.read(path) if campaign.exists(path) else None
-
-    def having(wanted: tuple[str, ...], words: tuple[bytes, ...]) -> list[str]:
-        every = [path for kind in wanted for path in placed.get(kind, ())]
-        return [path for path in every if any(word in campaign.read(path) for word in words)]
-
-    return Ground(turn, read, lambda name: names.get(key_of(name), ()), having, seed=seed, effects=effects)
-
-
 def is_secret(document: Document) -> bool:
     """Whether only the DM may know of a file."""
     return secrets.is_secret_path(document.path, document.fields)
-
-
-STATE = STATE_FILE

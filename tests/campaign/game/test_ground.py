@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from rolecall.campaign.folder import open_campaign
-from rolecall.campaign.game import resolving, world
+from rolecall.campaign.game import resolving
 from rolecall.campaign.game.directives import merge, read
 from rolecall.search.ground import ground
 from rolecall.search.searcher import Search
+from tests.campaign.game import whole
 from tests.campaign.game.saltmarsh import FILES
 from tests.campaign.game.test_taken_back import FULL
 
@@ -34,7 +35,7 @@ def test_the_index_and_the_folder_give_the_same_resolution(search, layer):
     }
     merged = merge([read(asked, layer, 42)[0]], 42)
     by_index = resolving.resolve(merged, ground(search, 42, seed="s"))
-    by_folder = resolving.resolve(merged, world.of_folder(search.campaign, 42, seed="s"))
+    by_folder = resolving.resolve(merged, whole.of_folder(search.campaign, 42, seed="s"))
     assert by_index == by_folder
     assert len(by_index.effects) > 20
 

@@ -9,9 +9,10 @@ import pytest
 from rolecall.campaign import records
 from rolecall.campaign.effects import Effect, edit_of, encode
 from rolecall.campaign.folder import open_campaign
-from rolecall.campaign.game import directives, resolving, world
+from rolecall.campaign.game import directives, resolving
 from rolecall.campaign.game.directives import merge, read
 from rolecall.turn import rollback
+from tests.campaign.game import whole
 from tests.campaign.game.saltmarsh import FILES, STATE
 
 FULL = {
@@ -44,7 +45,7 @@ def told(root: Path, turn: int, fragment: dict) -> list[tuple[str, str]]:
     """A turn as it is written: its plan kept, story section and journal line, then what the directive asks for."""
     campaign = open_campaign(root)
     merged = merge([read(fragment, "narrator", turn)[0]], turn)
-    found = resolving.resolve(merged, world.of_folder(campaign, turn))
+    found = resolving.resolve(merged, whole.of_folder(campaign, turn))
     record = records.begin(root, turn, "I act.")
     first = [
         Effect("section", "story/001-tale.md", turn, f"Turn {turn}.", key="I act.", title="Tale"),
@@ -130,7 +131,7 @@ def test_a_turn_in_between_is_taken_back_and_what_later_ones_counted_stays(folde
 
 def test_the_plan_of_a_turn_that_was_cut_off_is_finished_by_doing_it_again(folder):
     campaign = open_campaign(folder)
-    found = resolving.resolve(merge([read(FULL, "narrator", 42)[0]], 42), world.of_folder(campaign, 42))
+    found = resolving.resolve(merge([read(FULL, "narrator", 42)[0]], 42), whole.of_folder(campaign, 42))
     for cut in range(0, len(found.effects), 3):
         record = records.begin(folder, 42, "I act.")
         for effect in [*found.effects[:cut], *found.effects]:
@@ -146,7 +147,7 @@ def test_locked_entries_become_proposals_that_can_be_accepted(folder):
 
     campaign = open_campaign(folder)
     asked = {"combat": {"damage": [{"who": "Orla", "amount": 2}]}}
-    found = resolving.resolve(merge([read(asked, "narrator", 42)[0]], 42), world.of_folder(campaign, 42))
+    found = resolving.resolve(merge([read(asked, "narrator", 42)[0]], 42), whole.of_folder(campaign, 42))
     effects = resolving.proposed(found, folder)
     assert found.effects == () and [e.op for e in effects] == ["proposal"]
     record = records.begin(folder, 42, "I act.")
