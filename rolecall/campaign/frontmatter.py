@@ -15,13 +15,13 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from functools import lru_cache
 
+from rolecall.campaign import plainblock
+from rolecall.campaign.nodes import Node, Value
 from rolecall.errors import Malformed
 
 BOM = b"\xef\xbb\xbf"
 MAX_BLOCK = 256 * 1024  # bytes
 MAX_DEPTH = 12  # collections inside collections
-
-Value = "str | list[Value] | dict[str, Value]"
 
 _OPEN = re.compile(rb"---[ \t]*\r?\n")
 _CLOSE = re.compile(rb"^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.M)
@@ -30,38 +30,6 @@ _KEY_LINE = re.compile(_KEY, re.M)
 _LATE = re.compile(rb"(?:[ \t]*\r?\n)+---[ \t]*\r?\n(?=" + _KEY + rb")", re.M)
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,8}")
 _ODD_BREAK = re.compile(r"\r(?!\n)|[\x85\u2028\u2029]")  # YAML ends a line here, editors do not
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """One YAML node: `kind` scalar, seq or map; `start` and `end` are character positions in the block's text."""
-
-    kind: str
-    value: object  # str; tuple of Node; tuple of (Node, Node)
-    style: str  # scalars: plain ' " | > ; collections: flow or block
-    start: int
-    end: int
-    line: int  # in the block, from 0
-
-    def plain(self) -> Value:
-        """The value as strings, lists and dicts; an unquoted `[[Sera]]` is the string `[[Sera]]`."""
-        if self.kind == "scalar":
-            return self.value
-        if self.kind == "map":
-            return {key.value: node.plain() for key, node in self.value}
-        reference = self.reference()
-        return reference if reference is not None else [node.plain() for node in self.value]
-
-    def reference(self) -> str | None:
-        """`[[Name]]` when this node is an unquoted wikilink (to YAML, a list in a list)."""
-        if self.kind != "seq" or self.style != "flow" or len(self.value) != 1:
-            return None
-        inner = self.value[0]
-        if inner.kind != "seq" or inner.style != "flow" or not inner.value or inner.start != self.start + 1:
-            return None
-        if any(part.kind != "scalar" for part in inner.value):
-            return None
-        return f"[[{', '.join(part.value for part in inner.value)}]]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +114,12 @@ class Fault(Exception):
 @lru_cache(maxsize=8192)
 def parse(text: str) -> Node | None:
     """The root mapping of a block's text (None when it is empty or only comments); raises an internal fault."""
+    plain = plainblock.read(text)
+    return plain if plain is not None else parse_yaml(text)
+
+
+def parse_yaml(text: str) -> Node | None:
+    """The same by the YAML parsers alone, whatever the block."""
     events = _events(text)
     body = [e for e in events if type(e).__name__ not in _FRAME]
     if not body or (
