@@ -217,7 +217,7 @@ def _own_files(asked: Question) -> Iterator[str]:
     left = OWN_ALL
     for path in asked.search.catalogue.below("dm"):
         try:
-            text = views.text(asked.campaign.document(path), with_secrets=True)
+            text = views.told(asked.campaign, path, with_secrets=True)
         except CampaignError:
             continue
         if len(text) > min(OWN, left):

@@ -248,7 +248,7 @@ def _entries(campaign: Campaign, search: Search, told: Sequence[Told], journal: 
         if entry is None or entry.secret or entry.withheld or entry.kind not in ENTRY_KINDS:
             continue
         try:
-            shown.append(clipped(views.text(campaign.document(path))))
+            shown.append(clipped(views.told(campaign, path)))
         except RoleCallError:
             continue
         if len(shown) == SHOWN:

@@ -151,11 +151,10 @@ def _pool(asked: Question) -> Iterator[str]:
     paths |= dict.fromkeys(mention.path for mention in asked.search.keyed(asked.action))
     for path in [path for path in paths if _is_open(catalogue.get(path))][:POOL]:
         try:
-            document = asked.campaign.document(path)
+            head, _, body = views.told(asked.campaign, path).partition("\n\n")
         except CampaignError:
             continue
         entry = catalogue[path]
-        head, _, body = views.text(document).partition("\n\n")
         fields = [
             row.split(": ", 1)[1] for row in head.split("\n")[1:] if row.startswith(("role:", "type:", "status:"))
         ]

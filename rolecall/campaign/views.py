@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from rolecall.campaign import kinds, secrets
+from rolecall.campaign import kinds, macros, secrets
 from rolecall.campaign.documents import Document
+from rolecall.campaign.folder import Campaign
 from rolecall.campaign.frontmatter import Value
 
 _HIDDEN = {"name", "kind", "keys", "pinned", "locked", "forgotten", "visibility", "source", "tags", "seal"}
@@ -31,6 +32,11 @@ def text(document: Document, *, with_secrets: bool = False) -> str:
         elif body:
             parts.append(body)
     return "\n\n".join(parts)
+
+
+def told(campaign: Campaign, path: str, *, with_secrets: bool = False) -> str:
+    """A campaign file's `text` as people and models read it: names stand in the place of `{{user}}` and `{{char}}`."""
+    return macros.read(campaign, path, text(campaign.document(path), with_secrets=with_secrets))
 
 
 def value(held: Value) -> str:

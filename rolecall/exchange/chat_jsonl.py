@@ -48,8 +48,6 @@ def read(data: str) -> Chat:
     for at, row in talk:
         swipes += _take(gathered, at, row, visible, head)
     notes = [f"{swipes} other answers (swipes) stand in the original only."] if swipes else []
-    if any("{{" in m.text for m in gathered.messages):
-        notes.append("Macros such as `{{user}}` are left as they stand.")
     return gathered.chat(FORMAT, _title(head), notes)
 
 

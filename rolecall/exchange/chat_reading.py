@@ -9,9 +9,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from rolecall.campaign import macros
 from rolecall.errors import ExchangeError
 from rolecall.exchange import chat_json, chat_jsonl, jsonfile, transcripts
-from rolecall.exchange.chat import MOST_TEXT, PLAYER, STORY, VOICE, Chat, name_of
+from rolecall.exchange.chat import MOST_TEXT, PLAYER, STORY, VOICE, Chat, Message, name_of
 
 MAX_FILE = 64 * 1024 * 1024  # bytes of a file in lines
 
@@ -34,7 +35,7 @@ def read_chat(data: bytes, *, which: int = 0, player: str = "") -> Chat:
         raise ExchangeError(f"more than {MOST_TEXT // 1024 // 1024} MB of text", remedy="split it into parts")
     else:
         chat = transcripts.read(text)
-    return _with_player(chat, name_of(player)) if player else _settled(chat)
+    return _with_names(_with_player(chat, name_of(player)) if player else _settled(chat))
 
 
 def _decoded(data: bytes) -> str:
@@ -105,6 +106,24 @@ def _with_player(chat: Chat, player: str) -> Chat:
     is_mine = [m.speaker.casefold() == player.casefold() for m in chat.messages]
     told = (replace(m, role=PLAYER if mine else STORY) for m, mine in zip(chat.messages, is_mine, strict=True))
     return replace(chat, messages=tuple(told))
+
+
+def _with_names(chat: Chat) -> Chat:
+    """The chat as it was read when it was played: the player for `{{user}}`, the other speaker for `{{char}}`."""
+    if not any("{{" in m.text or macros.holds(m.text) for m in chat.messages):
+        return chat
+    player = chat.players[0] if len(chat.players) == 1 else ""
+    others = [name for name in chat.speakers if name != player]
+    only = others[0] if len(others) == 1 else ""
+
+    def told(message: Message) -> Message:
+        speaker = message.speaker if message.speaker in others else only
+        return replace(message, text=macros.named(message.text, player=player, char=speaker))
+
+    named = tuple(map(told, chat.messages))
+    left = any("{{" in m.text for m in named)
+    note = ("Macros that are no name (`{{roll}}`, `{{random}}`) are left as they stand.",) if left else ()
+    return replace(chat, messages=named, notes=(*chat.notes, *note))
 
 
 def _settled(chat: Chat) -> Chat:

@@ -1,17 +1,18 @@
 """What is made of an entry or a character: a Markdown file with front matter. Pure.
 
 Front matter holds what RoleCall uses and a person wants to read: name, kind, aliases, keys, pinned, where it is from. A text
-stays word for word, macros such as `{{char}}` and HTML included: they are data. Only what no file should hold is taken
+stays word for word, macros such as `{{char}}` and HTML included: they are data (`campaign/macros.py` reads them). Only what no file should hold is taken
 out (control characters, terminal escapes, lone surrogates), and that is said.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rolecall.campaign.documents import parse
 from rolecall.campaign.frontmatter import flow, scalar
+from rolecall.campaign.macros import CARD
 from rolecall.campaign.text import blemishes, clean, clean_line, fold
 from rolecall.errors import ExchangeError, Malformed
 from rolecall.exchange import loose, sorting
@@ -46,6 +47,10 @@ class Page:
     fields: dict[str, str | list[str]]
     body: str
     notes: tuple[str, ...] = ()
+
+    def of_card_named(self, name: str) -> Page:
+        """The page with the name of the card it came with, whom its text calls `{{char}}`."""
+        return replace(self, fields={**self.fields, CARD: clean_line(name, MAX_NAME) or "Unnamed"})
 
     def data(self, path: str, source: str) -> bytes:
         """The bytes of the file; `source` is what its `source` field says."""

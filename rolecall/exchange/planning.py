@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from rolecall.campaign import macros
 from rolecall.campaign.files import sha256
 from rolecall.campaign.kinds import ENTRY_KINDS
 from rolecall.campaign.text import fold, slug
@@ -93,6 +94,8 @@ def plan(
             if isinstance(source, Card)
             else pages.of_entry(source, number, lonely, source.at in pinned, taken_names)
         )
+        if isinstance(source, Entry) and len(parcel.cards) == 1 and macros.holds_char(source.text):
+            page = page.of_card_named(parcel.cards[0].name)
         path = free.place(f"{ENTRY_KINDS[page.kind].folder}/{slug(page.name, page.kind)}")
         said = f"{original}, {page.at}" if page.at else original
         made.append(Made(path, page, page.data(path, said), source, twin(page)))

@@ -84,7 +84,7 @@ def notes(plan: Plan) -> list[str]:
         )
     if found := sum(map(_macros, sources)):
         said.append(
-            f"Macros such as `{{{{char}}}}` and `{{{{user}}}}` ({found}) stay as they are written; nothing expands them."
+            f"Macros ({found}) stay in the files as they are written. `{{{{user}}}}` and `{{{{char}}}}` are read as names; no other is run."
         )
     said += [_about(made.page.name, note) for made in plan.made for note in made.page.notes]
     for made in plan.made:

@@ -201,14 +201,14 @@ def find(search: Search, name: str, *, with_secrets: bool = False) -> Entry:
 
 def entry_text(campaign: Campaign, search: Search, name: str, *, with_secrets: bool = False) -> str:
     """An entry as text."""
-    return views.text(campaign.document(find(search, name, with_secrets=with_secrets).path), with_secrets=with_secrets)
+    return views.told(campaign, find(search, name, with_secrets=with_secrets).path, with_secrets=with_secrets)
 
 
 def entry_json(campaign: Campaign, entry: Entry, *, with_secrets: bool = False) -> dict:
     """An entry as `show --json` prints it."""
     document = campaign.document(entry.path)
     fields = document.fields if with_secrets else secrets.open_fields(document.fields)
-    text = views.text(document, with_secrets=with_secrets)
+    text = views.told(campaign, entry.path, with_secrets=with_secrets)
     return {"path": entry.path, "kind": entry.kind, "name": entry.name, "fields": fields, "text": text}
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from weakref import WeakKeyDictionary
 
-from rolecall.campaign import facts
+from rolecall.campaign import facts, macros
 from rolecall.campaign.documents import parse
 from rolecall.campaign.narration import Sentence, sentences
 from rolecall.errors import CampaignError
@@ -397,7 +397,9 @@ def _hidden_in(path: str, search: Search) -> tuple[str, ...]:
         return ()
     subject = question.rstrip("?？ ") + ":" if question else "" if about.kind == "dm" else f"{about.name}."
     return tuple(
-        f"{subject} {passage.body}".strip() for passage in about.passages if passage.secret and passage.body.strip()
+        f"{subject} {macros.read(search.campaign, path, passage.body)}".strip()
+        for passage in about.passages
+        if passage.secret and passage.body.strip()
     )
 
 

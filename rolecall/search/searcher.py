@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from rolecall.campaign import macros
 from rolecall.campaign.folder import Campaign
 from rolecall.errors import CampaignError, StorageError
 from rolecall.search import names, ranking, weights
@@ -270,6 +271,7 @@ class Search:
             return kept[1]
 
     def _hit(self, passage: Passage, score: float, terms: list[str]) -> Hit:
+        text = macros.read(self.campaign, passage.path, passage.body)
         return Hit(
             path=passage.path,
             line=passage.line,
@@ -277,10 +279,10 @@ class Search:
             name=passage.name,
             turn=passage.turn,
             score=round(score, 6),
-            excerpt=excerpt(passage.body or passage.heading, terms, self._keeper.analyzer),
+            excerpt=excerpt(text or passage.heading, terms, self._keeper.analyzer),
             secret=passage.secret,
             heading=passage.heading,
-            text=passage.body,
+            text=text,
         )
 
 

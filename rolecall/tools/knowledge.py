@@ -31,7 +31,7 @@ def _search(table: Table, arguments: dict) -> str:
 
 def _read(table: Table, arguments: dict) -> str:
     entry = find_entry(table, arguments["name"])
-    whole = views.text(table.campaign.document(entry.path), with_secrets=table.secrets)
+    whole = views.told(table.campaign, entry.path, with_secrets=table.secrets)
     shown = clip(whole)
     table.seen.append(Seen(entry.path, 1, "read", f"{_layer(table)} read it", shown))
     return shown

@@ -140,7 +140,7 @@ def _picked(campaign: Campaign, picks: list[retriever.Pick]) -> list[Priced]:
 
 def _priced(campaign: Campaign, path: str, owner: str, reason: str, position: str, rank: int) -> Priced | None:
     try:
-        text = _clipped(views.text(campaign.document(path)), ENTRY)
+        text = _clipped(views.told(campaign, path), ENTRY)
     except (DocumentError, StorageError):
         return None  # broken or gone since the files were reconciled: withheld
     return Priced(path, 1, owner, reason, position, text, tokens.estimate(text), rank) if text else None
