@@ -34,7 +34,7 @@ def commits_of(root: Path, path: str, line: int | None = None) -> dict[int, Comm
     try:
         repository = git.find(root)
         span = ("-L", f"{line},{line}") if line is not None else ()
-        out = repository.run("blame", "--porcelain", *span, "--", path)
+        out = repository.run("blame", "--porcelain", "--no-textconv", *span, "--", path)
         lines = {int(found[2]): found[1].decode() for row in out.split(b"\n") if (found := _HEAD.match(row))}
         wanted = sorted({commit for commit in lines.values() if commit.strip("0")})
         known = _read(repository, wanted) if wanted else {}

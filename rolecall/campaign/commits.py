@@ -36,7 +36,6 @@ class Known:
     """
 
     repository: Repository | None = None
-    has_identity: bool | None = None
     index: tuple[str, str, tuple[int, int, int]] | None = None
 
 
@@ -60,7 +59,7 @@ class Keeper:
         """The repository the campaign lies in; GitTrouble when there is none, or git refuses it."""
         known = self.known
         if known.repository is None or not known.repository.is_there():
-            known.repository, known.has_identity, known.index = git.find(self.campaign.root), None, None
+            known.repository, known.index = git.find(self.campaign.root), None
         return known.repository
 
     def begin(self, before: Callable[[], str]) -> None:
@@ -156,13 +155,8 @@ class Keeper:
 
     def _has_identity(self) -> bool:
         environ = self.repository.environ
-        if environ.get("GIT_AUTHOR_EMAIL") and environ.get("GIT_COMMITTER_EMAIL"):
-            return True
-        if self.known.has_identity is None:
-            named = self.repository.run("config", "--get-regexp", r"^user\.(name|email)$", ok=(0, 1)).splitlines()
-            wanted = (b"user.name ", b"user.email ")
-            self.known.has_identity = all(any(row.startswith(key) for row in named) for key in wanted)
-        return self.known.has_identity
+        named = environ.get("GIT_AUTHOR_EMAIL") and environ.get("GIT_COMMITTER_EMAIL")
+        return bool(named) or self.repository.has_writer
 
     def _commit(self, parent: str, changes: Sequence[Change], message: str, *, own: bool) -> tuple[str, list[str]]:
         """(the new last commit, paths that could not be part of it); the old one when nothing differs."""

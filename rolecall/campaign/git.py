@@ -3,6 +3,9 @@
 Whatever git says no to is a `GitTrouble` with one line for a person; nothing here fails a turn. The environment is
 cleaned so that neither a shell's `GIT_DIR` nor a language, a prompt, a pager, a hook or a signature changes what happens; the
 writer's filters and attributes are honoured, for what they keep out of a repository (or encrypt) must stay out of it.
+
+A folder may come from a stranger, its `.git` with it. No program that such a repository names is started: what can be set
+aside is, and a filter, which cannot, is only honoured from the writer's own settings or in a repository they trust.
 """
 
 from __future__ import annotations
@@ -29,7 +32,8 @@ OWN = {
 }
 
 # Not looked for in the writer's settings, for this one command: hooks (slow, or failing, or asking), signatures (they ask for
-# a passphrase), a file system monitor (another program to wait for), paths in quotes.
+# a passphrase), a file system monitor (another program to wait for), paths in quotes, and whatever else is the name of a program
+# or leads into another repository (below the campaign, or one that only looks like a folder of it).
 _SETTINGS = (
     f"core.hooksPath={os.devnull}",
     "commit.gpgSign=false",
@@ -37,6 +41,10 @@ _SETTINGS = (
     "core.quotePath=false",
     "core.fsync=committed",  # what git calls committed is on the disk, as everything else of a campaign
     "i18n.commitEncoding=UTF-8",
+    "log.showSignature=false",
+    "gc.recentObjectsHook=",
+    "submodule.recurse=false",
+    "safe.bareRepository=explicit",
 )
 # What a shell, a hook or another git may have left in the environment: which repository, which index, what is traced.
 _DROPPED = (
@@ -52,6 +60,7 @@ _SET = {
     "GIT_OPTIONAL_LOCKS": "0",  # asking must not stand in the way of the writer's own git
     "GIT_LITERAL_PATHSPECS": "1",  # a file may be called `*.md` or `:(top)`
     "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",  # nothing is fetched, by whatever program
     "GIT_EDITOR": "true",
     "GIT_PAGER": "cat",
 }
@@ -64,6 +73,11 @@ _UNDER_WAY = {
     "REVERT_HEAD": "a revert is not finished",
     "BISECT_LOG": "a bisect is under way",
 }
+
+
+# What is asked of the settings: the writer's name, and which programs would be started, by whose word.
+TRUSTED = "rolecall.trusted"  # in the writer's own settings: a repository whose settings may name programs, or `*`
+_ASKED = r"^(user\.(name|email)|rolecall\.trusted|filter\..*\.(clean|smudge|process))$"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +109,16 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """The repository a campaign lies in. `prefix` is the campaign's place below `top`, empty or with a slash at its end."""
+    """The repository a campaign lies in. `prefix` is the campaign's place below `top`, empty or with a slash at its end.
+
+    `has_writer`: whether git has been told the writer's name and address.
+    """
 
     root: Path
     top: Path
     prefix: str
     folder: Path
+    has_writer: bool = False
     environ: dict[str, str] = field(repr=False, compare=False, default_factory=dict)
 
     def run(
@@ -146,7 +164,8 @@ class Repository:
     def status(self, paths: Sequence[str] = (".",)) -> Status:
         """What differs below these paths of the campaign, untracked files that git does not ignore included."""
         out = self.run(
-            *("status", "--porcelain=v2", "-z", "--branch", "--untracked-files=all", "--no-renames", "--", *paths)
+            *("status", "--porcelain=v2", "-z", "--branch", "--untracked-files=all", "--no-renames"),
+            *("--ignore-submodules=dirty", "--", *paths),  # else git asks in each, by its own settings
         )
         return _read_status(out, self.prefix)
 
@@ -163,7 +182,31 @@ def find(root: Path) -> Repository:
     if out.count(b"\n") != 3:
         raise GitTrouble("the name of a folder on the way to the campaign holds a line break")
     top, prefix, folder = map(os.fsdecode, out.split(b"\n")[:3])
-    return Repository(root, Path(top), prefix, Path(folder), environ)
+    asked = ("config", "-z", "--show-scope", "--get-regexp", _ASKED)
+    code, out, err = _git(root, asked, environ=environ)
+    if code not in (0, 1):
+        raise GitTrouble(_told(err, asked))
+    told = out.decode("utf-8", "surrogateescape").split("\0")
+    settings = [(scope, *named.partition("\n")[::2]) for scope, named in zip(told[::2], told[1::2], strict=False)]
+    if (why := _strange(Path(top), Path(folder), settings)) and not _is_trusted(top, settings):
+        command = shlex.join(("git", "config", "--global", "--add", TRUSTED, top))
+        raise GitTrouble(clean_line(f"{why} (if that is your own doing: {command})"))
+    has_writer = {"user.name", "user.email"} <= {key for _, key, _ in settings}
+    return Repository(root, Path(top), prefix, Path(folder), has_writer, environ)
+
+
+def _strange(top: Path, folder: Path, settings: Sequence[tuple[str, str, str]]) -> str:
+    """What a stranger could have put in a repository to have a program started, or another one written; empty when nothing."""
+    if folder.name == ".git" and os.path.realpath(folder.parent) != os.path.realpath(top):
+        return f"its .git is that of another folder, {folder.parent}"
+    own = next((key for scope, key, _ in settings if key.startswith("filter.") and scope in ("local", "worktree")), "")
+    return f"the repository's own settings name a program that git would start, `{own}`" if own else ""
+
+
+def _is_trusted(top: str, settings: Sequence[tuple[str, str, str]]) -> bool:
+    """Whether the writer's own settings, not the repository's, say that its programs may be started."""
+    said = [value for scope, key, value in settings if key == TRUSTED and scope not in ("local", "worktree")]
+    return any(one == "*" or os.path.realpath(os.path.expanduser(one)) == os.path.realpath(top) for one in said)
 
 
 def _environ() -> dict[str, str]:
@@ -252,7 +295,7 @@ def _told(err: bytes, arguments: Sequence[str]) -> str:
             "the repository belongs to somebody else, so git does not open it (see `git help config`, safe.directory)"
         )
     if any(line.startswith(("usage:", "error: unknown option", "error: unknown switch")) for line in lines):
-        return "this git is too old; 2.20 or newer is needed"
+        return "this git is too old; 2.26 or newer is needed"
     said = [line for line in lines if line.startswith(("fatal:", "error:"))] or lines[:1]
     what = clean_line(said[0].partition(": ")[2] or said[0]) if said else f"git {arguments[0]} failed"
     return what[:200]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -192,13 +193,137 @@ def test_with_autocrlf_every_byte_stays_on_disk_and_in_the_repository(tmp_path, 
     assert kept == b"The ebb\r\nis long.\nMixed.\r\n"
 
 
-def test_the_writers_filters_are_honoured(tale):
-    tale.git("config", "filter.veil.clean", "tr a-z n-za-m")
-    tale.git("config", "filter.veil.smudge", "tr a-z n-za-m")
+@pytest.mark.parametrize("whose", ["the writer's settings", "a repository they trust", "any repository"])
+def test_the_writers_filters_are_honoured(tale, whose):
+    scope = ("--global",) if whose == "the writer's settings" else ()
+    for way in ("clean", "smudge"):
+        tale.git("config", *scope, f"filter.veil.{way}", "tr a-z n-za-m")
+    if not scope:
+        tale.git("config", "--global", "rolecall.trusted", "*" if whose == "any repository" else str(tale.root))
     tale.write(".gitattributes", "* -text\nstory/* filter=veil\n")
-    tale.tell()
+    assert tale.tell().degraded == ()
     assert "Old Pasco" in tale.read(STORY)
     assert "Old Pasco" not in tale.git("cat-file", "blob", f"HEAD:{STORY}") and tale.git("status", "--porcelain") == ""
+
+
+# -- a campaign from a stranger, its `.git` with it
+
+NAMES_A_PROGRAM = (
+    "core.fsmonitor", "core.hooksPath", "core.pager", "core.editor", "core.sshCommand", "core.askPass", "core.alternateRefsCommand",
+    "diff.external", "diff.x.textconv", "diff.x.command", "merge.x.driver", "gpg.program", "gpg.ssh.program", "credential.helper",
+    "gc.recentObjectsHook", "sequence.editor", "interactive.diffFilter", "pager.log", "pager.blame", "alias.status", "alias.blame",
+)  # fmt: skip
+FILTERS = ("filter.x.clean", "filter.x.smudge", "filter.x.process")
+
+
+def trap(tale: Table, keys: tuple[str, ...], *scope: str) -> Path:
+    """Let the repository's settings name a program wherever they can; what it leaves when it is started."""
+    ran = tale.root.parent / "ran"
+    traps = tale.root / ".git/traps"
+    traps.mkdir()
+    for name in (*keys, "pre-commit", "reference-transaction", "post-checkout", "post-index-change", "pre-auto-gc"):
+        (traps / name).write_text(f"#!/bin/sh\necho {name} >> {ran}\ncat\n")
+        (traps / name).chmod(0o755)
+    for key in keys:
+        value = f"!{traps / key}" if key.startswith("alias") else str(traps / key)
+        tale.git("config", *scope, key, str(traps) if key == "core.hooksPath" else value)
+    for key in ("log.showSignature", "commit.gpgSign", "submodule.recurse"):
+        tale.git("config", key, "true")
+    tale.git("config", "gc.auto", "1")
+    (tale.root / ".git/info").mkdir(exist_ok=True)
+    (tale.root / ".git/info/attributes").write_text("* filter=x diff=x merge=x\n")
+    ran.unlink(missing_ok=True)
+    return ran
+
+
+def ask_everything(tale: Table, rolecall) -> dict[str, str]:
+    """Run the commands that ask git, those that only read among them; what each said on stderr."""
+    said = {}
+    shutil.rmtree(tale.root / ".rolecall/turns", ignore_errors=True)  # else `why` need not ask
+    tale.write("lore/tides.md", f"The ebb is long{len(tale.notes)}.\n")
+    for command in (
+        ("why", "campaign-state.md"), ("why", f"{STORY}:1"), ("timeline",), ("check",), ("status",), ("turn", "I wait.", "--model", tale.model),
+        ("branch", "elsewhere"), ("timeline", "main"), ("undo",), ("rename", "Old Pasco", "Older Pasco", "--yes"), ("fold",),
+    ):  # fmt: skip
+        ran = rolecall("-C", tale.root, *command)
+        said[command[0]] = said.get(command[0], "") + ran.err
+    return said
+
+
+def test_no_program_that_a_repository_names_is_started(tale, rolecall, monkeypatch):
+    monkeypatch.setattr("rolecall.campaign.commits.TIDY_EVERY", 1)
+    assert tale.tell().degraded == ()
+    ran = trap(tale, NAMES_A_PROGRAM)
+    ask_everything(tale, rolecall)
+    assert not ran.exists(), ran.read_text()
+    assert any(subject.startswith("T0002") for subject in tale.subjects("--all", "--no-show-signature"))
+
+
+@pytest.mark.parametrize(
+    ("key", "by"),
+    [*((key, "config") for key in FILTERS), (FILTERS[0], "an included file"), (FILTERS[2], "the work tree's config")],
+)
+def test_a_filter_that_the_repository_itself_names_is_not_started_and_nothing_is_committed_past_it(
+    tale, rolecall, key, by
+):
+    assert tale.tell().degraded == ()
+    head, scope = tale.git("rev-parse", "HEAD"), ()
+    if by == "an included file":
+        tale.git("config", "include.path", "more")
+        scope = ("--file", ".git/more")
+    elif by == "the work tree's config":
+        tale.git("config", "extensions.worktreeConfig", "true")
+        scope = ("--worktree",)
+    ran = trap(tale, (key,), *scope)
+    tale.git("config", "rolecall.trusted", "*")  # it cannot vouch for itself
+    ran.unlink(missing_ok=True)
+    said = ask_everything(tale, rolecall)
+    assert not ran.exists() and tale.git("rev-parse", "HEAD") == head and "Error" not in said["turn"]
+    for command in ("turn", "timeline", "branch"):
+        assert f"settings name a program that git would start, `{key}`" in said[command]
+        assert f"git config --global --add rolecall.trusted {tale.root}" in said[command]
+
+
+def test_a_git_folder_that_is_another_projects_is_not_committed_to(tale, tmp_path):
+    work = tmp_path / "work"
+    subprocess.run(["git", "init", "-q", str(work)], check=True)
+    (work / "thesis.md").write_text("Not yours.\n")
+    subprocess.run(["git", "add", "-A"], cwd=work, check=True)
+    subprocess.run(["git", "commit", "-qm", "Mine"], cwd=work, check=True)
+    shutil.rmtree(tale.root / ".git")
+    for kind in ("file", "link"):
+        if kind == "file":
+            (tale.root / ".git").write_text("gitdir: ../work/.git\n")
+        else:
+            (tale.root / ".git").unlink()
+            (tale.root / ".git").symlink_to("../work/.git")
+        (degraded,) = tale.tell().degraded
+        assert "its .git is that of another folder" in degraded.reason
+    assert subprocess.run(["git", "log", "--format=%s"], cwd=work, capture_output=True, text=True).stdout == "Mine\n"
+
+
+def test_a_campaign_whose_own_files_look_like_a_repository_is_not_taken_for_one(
+    tmp_path, rolecall, monkeypatch, script
+):
+    settle_settings(tmp_path, monkeypatch)
+    subprocess.run(["git", "init", "-q", str(tmp_path / "work")], check=True)
+    root = template.new(tmp_path / "work" / "tale", "The Tale").root
+    (root / "rolecall.yaml").write_text((root / "rolecall.yaml").read_text().replace("git: off", "git: auto"))
+    ran = tmp_path / "ran"
+    program = root / "program"
+    program.write_text(f"#!/bin/sh\necho $0 >> {ran}\ncat\n")
+    program.chmod(0o755)
+    for folder in ("objects", "refs/heads"):
+        (root / folder).mkdir(parents=True)
+    (root / "HEAD").write_text("ref: refs/heads/main\n")
+    (root / "config").write_text(
+        f"[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = {root}\n\tfsmonitor = {program}\n"
+        f'[filter "x"]\n\tclean = {program}\n'
+    )
+    (root / ".gitattributes").write_text("* filter=x\n")
+    said = rolecall("-C", root, "turn", "I wait.", "--model", script("- text: A scene.\n"))
+    assert said.code == 0 and "git: " in said.err and not ran.exists()
+    assert rolecall("-C", root, "why", "campaign-state.md").code == 0 and not ran.exists()
 
 
 # -- what the writer's machine is like
