@@ -20,6 +20,7 @@ from rolecall.errors import NoCampaign
 MACHINE_FOLDER = ".rolecall"
 _KEPT = 1 << 17  # bytes of a file that is kept as parsed
 MAX_DEPTH = 16  # folders inside folders
+_MARKDOWN = "markdown"
 
 _LEFT_OUT = {"imports", "instructions", "prose"}  # at the top: not material of the world
 _LEFT_OUT_FILES = {"readme.md", "changelog.md", "license.md"}  # at the top
@@ -57,8 +58,9 @@ class Campaign:
 
     def walk(self, folder: str = "") -> list[tuple[str, Stamp]]:
         """Every Markdown file outside dot-folders, conflict copies and instructions included, in path order."""
-        found = sorted(_walk(self.root, folder), key=lambda pair: pair[0])
-        return [(path, stamp) for path, entry in found if (stamp := _stamp(path, entry))]
+        found = [(path, stamp) for path, entry in _walk(self.root, folder) if (stamp := _stamp(path, entry))]
+        found.sort()  # no two paths are the same, so it is by path
+        return found
 
     def names(self, folder: str = "") -> list[str]:
         """The paths of `walk` alone, in order: a folder's listing tells them, no file is asked for its stamp."""
@@ -94,7 +96,6 @@ def counts(path: str) -> bool:
     return not CONFLICT_COPY.search(parts[-1])
 
 
-@lru_cache(maxsize=65_536)
 def is_junk(name: str) -> bool:
     """Whether a file or folder name is hidden, temporary or an editor's own."""
     return bool(_JUNK.search(name)) or name in _NEVER
@@ -114,21 +115,30 @@ def _walk_into(root: Path, folder: str, depth: int, found: list[tuple[str, os.Di
         raise files.refused(error, folder or str(root)) from None
     for entry in entries:
         name = entry.name
-        if is_junk(name) or not (name.isascii() or _encodable(name)):
+        if not (sort := _sort(name)):
             continue
         path = f"{folder}/{name}" if folder else name
-        if entry.is_dir(follow_symlinks=False):
-            if depth < MAX_DEPTH:
-                _walk_into(root, path, depth + 1, found)
-        elif name.casefold().endswith(".md") and _is_plain(root, path, entry):
+        if sort == _MARKDOWN and _is_plain(root, path, entry):
             found.append((path, entry))
+        elif depth < MAX_DEPTH and entry.is_dir(follow_symlinks=False):
+            _walk_into(root, path, depth + 1, found)
+
+
+@lru_cache(maxsize=65_536)  # the same thousands of names before every turn
+def _sort(name: str) -> str:
+    """Whether a name is one that a Markdown file may bear, or a folder; neither where it is never looked at."""
+    if is_junk(name) or not (name.isascii() or _encodable(name)):
+        return ""
+    return _MARKDOWN if name.casefold().endswith(".md") else "other"
 
 
 def _is_plain(root: Path, path: str, entry: os.DirEntry) -> bool:
     """Whether it is a plain file; a link counts only when it leads to one inside the campaign."""
     try:
+        if entry.is_file(follow_symlinks=False):
+            return True
         if not entry.is_symlink():
-            return entry.is_file(follow_symlinks=False)
+            return False
         real = os.path.realpath(entry.path)
         return real.startswith(os.path.realpath(root) + os.sep) and os.path.isfile(real)
     except FileNotFoundError:
