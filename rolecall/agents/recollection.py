@@ -15,8 +15,8 @@ import math
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import accumulate
 from weakref import WeakKeyDictionary
 
@@ -39,6 +39,7 @@ WORDS = 16  # words of an action that are looked up, the longest first
 ENOUGH = 0.5  # of the best score: what is below says little about the action
 LEAST = 3.5  # an action of one word asks for nothing if more than every thirtieth turn has it
 LEAST_SHARE = 0.9  # of what a word of one turn says: the same in a short story
+KEPT = 256  # stems whose turns are kept, for each page
 ALIKE = 2  # pieces that tell the same sentence (`I wait.`)
 
 _HEADING = re.compile(r"^## T(\d{4,9})\b[^\n]*\n", re.M)
@@ -68,39 +69,49 @@ class Piece:
     score: float
 
 
+class Rows:
+    """Folded texts in a row, and which of them hold a word. A text is known by its place in the row.
+
+    What was looked for is kept: a story speaks of the same people and things from turn to turn.
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._whole = "\n".join(texts)
+        self._starts = list(accumulate((len(text) + 1 for text in texts[:-1]), initial=0))
+        self._kept: dict[str, tuple[int, ...]] = {}
+
+    def having(self, stem: str) -> tuple[int, ...]:
+        """The texts with a word that begins with a stem, in order."""
+        found = self._kept.get(stem)
+        if found is None:
+            if len(self._kept) >= KEPT:
+                self._kept.clear()
+            found = self._kept[stem] = tuple(self._looked_for(stem))
+        return found
+
+    def _looked_for(self, stem: str) -> Iterator[int]:
+        whole, starts, last = self._whole, self._starts, len(self._starts) - 1
+        at = whole.find(stem)
+        while at >= 0:
+            if _is_word(whole, at, stem):
+                row = bisect_right(starts, at) - 1
+                yield row
+                at = whole.find(stem, starts[row + 1]) if row < last else -1  # one is enough
+            else:
+                at = whole.find(stem, at + 1)
+
+
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """A file as read: the fingerprint of its bytes, and of each turn its number, its text, the same folded, and its line."""
+    """A file as read: the fingerprint of its bytes, and of each turn its number, its text, its line; `words` are their words."""
 
     path: str
     sha256: str
     listed: bool
     turns: tuple[int, ...]
     texts: tuple[str, ...]
-    folded: tuple[str, ...]
     lines: tuple[int, ...]
-
-
-class Rows:
-    """Folded texts in a row, and which of them hold a word. A text is known by its place in the row."""
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        self._whole = "\n".join(texts)
-        self._starts = list(accumulate((len(text) + 1 for text in texts[:-1]), initial=0))
-
-    def having(self, stem: str, most: int) -> list[int]:
-        """The texts with a word that begins with a stem; looked for no further than one past `most`."""
-        found: list[int] = []
-        whole, starts, last = self._whole, self._starts, len(self._starts) - 1
-        at = whole.find(stem)
-        while at >= 0 and len(found) <= most:
-            if _is_word(whole, at, stem):
-                row = bisect_right(starts, at) - 1
-                found.append(row)
-                at = whole.find(stem, starts[row + 1]) if row < last else -1  # one is enough
-            else:
-                at = whole.find(stem, at + 1)
-        return found
+    words: Rows = field(compare=False)
 
 
 class _Book:
@@ -110,11 +121,22 @@ class _Book:
         self.pages = pages
         self.rows = [(page, at) for page in pages.values() for at in range(len(page.turns))]
         self.turns = [page.turns[at] for page, at in self.rows]
-        self._texts = Rows([page.folded[at] for page, at in self.rows])
 
     def holding(self, stems: Iterable[str], *, most: int) -> set[int]:
         """The turns with a word that begins with one of the stems; none for a stem that stands in more than `most` of them."""
-        return set().union(*(rows for stem in stems if len(rows := self._texts.having(stem, most)) <= most))
+        return set().union(*(rows for stem in stems if len(rows := self._having(stem, most)) <= most))
+
+    def _having(self, stem: str, most: int) -> list[int]:
+        """The turns with a word that begins with a stem; looked for no further than the page on which they are too many."""
+        found: list[int] = []
+        first = 0
+        for page in self.pages.values():
+            if rows := page.words.having(stem):
+                found += [first + row for row in rows]
+                if len(found) > most:
+                    break
+            first += len(page.turns)
+        return found
 
 
 _books: WeakKeyDictionary[Search, _Book] = WeakKeyDictionary()
@@ -345,5 +367,5 @@ def _is_open(document: Document, line: int) -> bool:
 def _made(document: Document, rows: Sequence[tuple[int, str, int]], *, listed: bool = False) -> _Page:
     """A page of (turn, text, line) rows."""
     turns, texts, lines = zip(*rows, strict=True) if rows else ((), (), ())
-    folded = tuple(map(fold, texts))
-    return _Page(document.path, sha256(document.data), listed, turns, texts, folded, lines)
+    words = Rows([fold(text) for text in texts])
+    return _Page(document.path, sha256(document.data), listed, turns, texts, lines, words)

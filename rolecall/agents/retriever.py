@@ -196,7 +196,7 @@ class Parts:
         return len(self._bearers(str(word))) > 1
 
     def _bearers(self, word: str) -> list[str]:
-        return [self._paths[row] for row in self._names.having(word, len(self._paths))]
+        return [self._paths[row] for row in self._names.having(word)]
 
     def named(self, search: Search, text: str) -> list[list[Entry]]:
         """The entries a text names, by their whole name or alias or by a part of the name; of one name a group each."""
