@@ -40,6 +40,7 @@ SMALL = 1000  # passages: segments below are merged by `tidy`
 MANY = 40  # segments: past these an update merges the small ones itself
 STALE = 0.3  # the share of deleted passages from which `tidy` rewrites a small or middling segment
 _MIDDLING = 8000  # passages
+MARKS_KEPT = 512  # sets of documents that bear a mark, of all segments
 
 # Question and filler words that whoosh's English list leaves out.
 _ENGLISH = frozenset(
@@ -221,7 +222,7 @@ class Index:
                 for name in names:
                     _add_scores(leaf, name, term, idf, scores)
             allowed = _allowed(leaf, need)
-            barred = deleted.union(*(_docs(leaf, mark) for mark in without))
+            barred = deleted.union(*(_bearing(leaf, mark) for mark in without))
             kept = [d for d in scores if d not in barred and (allowed is None or d in allowed)]
             best += [(scores[doc], leaf, doc) for doc in _top(kept, scores, limit)]
         found = [Found(*leaf.stored_fields(doc)["at"], score) for score, leaf, doc in best]
@@ -343,10 +344,24 @@ def _docs(leaf: SegmentReader, mark: str) -> list[int]:
     return [doc for docs, _ in _blocks(leaf, "marks", mark.encode()) for doc in docs]
 
 
-def _allowed(leaf: SegmentReader, need: list[tuple[str, ...]]) -> set[int] | None:
+def _bearing(leaf: SegmentReader, mark: str) -> frozenset[int]:
+    """The same for a mark that many searches ask for: a segment is written once and has a name of its own."""
+    key = (leaf.segment().segment_id(), mark)
+    found = _BEARING.get(key)
+    if found is None:
+        if len(_BEARING) >= MARKS_KEPT:
+            _BEARING.clear()
+        found = _BEARING[key] = frozenset(_docs(leaf, mark))
+    return found
+
+
+_BEARING: dict[tuple[str, str], frozenset[int]] = {}
+
+
+def _allowed(leaf: SegmentReader, need: list[tuple[str, ...]]) -> frozenset[int] | None:
     """The documents that bear a mark of every group; None when there is no group."""
-    groups = [{doc for mark in group for doc in _docs(leaf, mark)} for group in need]
-    return set.intersection(*groups) if groups else None
+    groups = [frozenset().union(*(_bearing(leaf, mark) for mark in group)) for group in need]
+    return frozenset.intersection(*groups) if groups else None
 
 
 def _top(docs: list[int], scores: dict[int, float], limit: int) -> list[int]:

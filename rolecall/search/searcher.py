@@ -31,7 +31,7 @@ from rolecall.search.scan import scan
 from rolecall.search.ties import Ties
 
 DEPTH = 100  # passages that the words contribute to the ranking
-_FILES_KEPT = 64  # parsed files kept for excerpts
+_FILES_KEPT = 256  # parsed files kept for excerpts: what a turn finds, it finds among the chapters of the last ones
 
 Held = tuple[Catalogue, NameTable]
 Key = tuple[str, int]  # a passage: its file's path and its place there

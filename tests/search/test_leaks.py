@@ -80,6 +80,25 @@ def test_the_hidden_texts_of_what_a_prose_speaks_of_are_gathered_from_the_files(
     assert "Valen. He is the Grey Monk." in hidden_near("Valen waits.", search)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\nname: Orrin\nSECRET: {hidden}\n---\nA clerk.\n",
+        "---\nname: Orrin\n\u017fecret: {hidden}\n---\nA clerk.\n",
+        '---\nname: Orrin\n"s\\u0065cret": {hidden}\n---\nA clerk.\n',
+        '---\nname: Orrin\n"\\x74ruth": {hidden}\n---\nA clerk.\n',
+        "---\nname: Orrin\n---\nA clerk.\n\n## **GM-only**\n\n{hidden}\n",
+        "---\nname: Orrin\n---\nA clerk.\n\nSecrets\n-------\n\n{hidden}\n",
+        '---\nname: Orrin\nvisibility: "\\x73ecret"\n---\n{hidden}\n',
+    ],
+)
+def test_what_is_hidden_is_found_however_its_key_or_heading_is_written(example, search, text):
+    hidden = "He weighs the harvest with a false stone."
+    (example / "characters" / "orrin.md").write_text(text.format(hidden=hidden))
+    search.refresh()
+    assert any(hidden in one for one in hidden_near("Orrin weighs the harvest.", search))
+
+
 def test_an_arc_s_truth_is_read_with_its_question(search):
     said = "It was Captain Varr who poisoned the well, and it was for the Guild."
     assert [leak.sentence.text for leak in given_away(said, hidden_near(said, search), search)] == [said]
