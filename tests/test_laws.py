@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
@@ -49,6 +50,30 @@ def test_only_the_file_layer_writes_in_a_campaign():
             continue
         found += [f"{room}: {line.strip()}" for line in path.read_text().splitlines() if writing.search(line)]
     assert [line for line in found if "os.devnull" not in line] == []
+
+
+def test_what_is_printed_is_cleaned_where_it_is_printed():
+    """A name, a value or an error that is echoed goes through one of these, so that no escape in it reaches a terminal."""
+    cleaning = {"clean", "clean_line", "printable", "fitting", "folded", "json_text"}
+    drawn = "cli/graph.py"  # a drawing escapes by its own rules
+    found = []
+    for path in [path for room in ("cli", "play") for path in (REPOSITORY / "rolecall" / room).glob("*.py")]:
+        name = f"{path.parent.name}/{path.name}"
+        for function in ast.walk(ast.parse(path.read_text())):
+            if isinstance(function, ast.FunctionDef) and name != drawn:
+                calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+                said = [call for call in calls if ast.unparse(call.func) in ("click.echo", "click.secho", "print")]
+                if not {ast.unparse(call.func).split(".")[-1] for call in calls} & cleaning:
+                    found += [f"{name}:{call.lineno}" for call in said if call.args and not _is_constant(call.args[0])]
+    assert found == []
+
+
+def _is_constant(node: ast.expr) -> bool:
+    if isinstance(node, ast.IfExp):
+        return _is_constant(node.body) and _is_constant(node.orelse)
+    if isinstance(node, ast.JoinedStr):
+        return all(_is_constant(part.value if isinstance(part, ast.FormattedValue) else part) for part in node.values)
+    return isinstance(node, ast.Constant) or (isinstance(node, ast.Name) and node.id.isupper())
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"]])

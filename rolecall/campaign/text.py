@@ -6,6 +6,7 @@ no code fences can be smuggled in. Each function returns the clean text; `blemis
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 
@@ -16,6 +17,9 @@ _ESCAPES = re.compile(
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff]")
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
 _BIDI = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
+_UNSEEN = re.compile(
+    r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff]"
+)  # what JSON leaves as it is and no terminal should get
 _LINE_ENDS = re.compile(r"\r\n?|\x85|\u2028|\u2029")
 _HEADING = re.compile(r"^( {0,3})(#{1,6})(?=\s|$)", re.M)
 _RULE = re.compile(r"^ {0,3}(?:-+[ \t]*|(?:-[ \t]*){3,}|(?:=[ \t]*)+|\.\.\.[ \t]*)$", re.M)
@@ -53,6 +57,15 @@ def clean_line(text: str, limit: int = 2000) -> str:
     if len(line) <= limit:
         return line
     return line[: limit - 1].rsplit(" ", 1)[0] + "…"
+
+
+def json_text(document: object, **how: object) -> str:
+    """JSON whose every control character and direction override is spelt out (`\\u009b`); any script as it is.
+
+    What `json.dumps` takes besides goes through `how`.
+    """
+    text = json.dumps(document, ensure_ascii=False, **how).encode("utf-8", "replace").decode()
+    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def clean_prose(text: str) -> str:

@@ -67,13 +67,11 @@ def graph_command(
 
 def _text(drawn: Graph, format_: str, name: str) -> str:
     """The graph in one of the formats, ending with a newline."""
-    import json
-
+    from rolecall.campaign.text import json_text
     from rolecall.play import drawings
 
     if format_ == "json":
-        document = json.dumps(drawings.as_json(drawn), ensure_ascii=False, indent=2)
-        return document.encode("utf-8", "replace").decode() + "\n"
+        return json_text(drawings.as_json(drawn), indent=2) + "\n"
     text = getattr(drawings, format_)(drawn)
     if format_ == "mermaid":
         if drawings.mermaid_is_large(drawn, text):

@@ -105,12 +105,14 @@ def _known(given: tuple[str, ...], known: tuple[str, ...], what: str) -> None:
 
 
 def _line(op) -> None:  # op: campaign.activity.Operation
+    from rolecall.campaign.text import clean_line
     from rolecall.cli.shared import fitting
 
-    head = f"{op.at[11:]} {op.type:<11} "
+    at, kind = clean_line(op.at[11:]), clean_line(op.type)
+    head = f"{at} {kind:<11} "
     cost = " ".join(
         part for part in (f"{op.tokens:,} tokens" if op.tokens else "", f"{op.ms:,} ms" if op.ms else "") if part
     )
     tail = " · ".join(part for part in (op.turn, op.phase, op.model, op.reason, ", ".join(op.paths), cost) if part)
     text = fitting(" " * len(head) + tail, sys.stdout)[len(head) :]
-    click.echo(f"{op.at[11:]} " + click.style(f"{op.type:<11} ", fg=_COLOURS.get(op.type), bold=True) + text)
+    click.echo(f"{at} " + click.style(f"{kind:<11} ", fg=_COLOURS.get(kind), bold=True) + text)

@@ -115,7 +115,7 @@ def _undo(ctx: click.Context, game: Game, as_json: bool) -> None:
     else:
         say(f"{name} is taken back.")
     for clash in clashes:
-        click.echo(clash, err=True)
+        note(clash)
     ctx.exit(1 if clashes else 0)
 
 

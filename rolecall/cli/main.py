@@ -129,6 +129,9 @@ def _run() -> int:
     except KeyboardInterrupt:
         code = _fail("stopped", 130)
     except click.ClickException as error:
+        from rolecall.campaign.text import clean
+
+        error.message = clean(error.message)  # it may quote what was typed or pasted
         error.show()
         code = error.exit_code
     except BrokenPipeError:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import click
 
-from rolecall.cli.shared import json_option, model_option, say, say_json
+from rolecall.cli.shared import json_option, model_option, printable, say, say_json
 
 _DOES = {
     "narrator": "tells the story",
@@ -43,10 +43,10 @@ def models_command(ctx: click.Context, models: tuple[str, ...], as_json: bool) -
         say(f"{role.role}: {_DOES[role.role]}{how}")
         for link in role.links:
             if link.ready and link.idle:
-                click.echo(f"  {link.spec}: too small for it; code does this part")
+                say(f"  {link.spec}: too small for it; code does this part")
                 continue
             mark = click.style("ready", fg="green") if link.ready else click.style("not ready", fg="yellow")
-            click.echo(f"  {link.spec}: {mark}" + (f", {link.reason}" if link.reason else ""))
+            click.echo(printable(f"  {link.spec}: ") + mark + printable(f", {link.reason}" if link.reason else ""))
 
 
 def _settings(ctx: click.Context) -> dict:

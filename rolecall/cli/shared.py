@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable
@@ -128,7 +127,9 @@ def fitting(text: str, stream: TextIO) -> str:
 
 def say_json(document: object) -> None:
     """One JSON document on stdout; text of any script as it is."""
-    click.echo(json.dumps(document, ensure_ascii=False, indent=2).encode("utf-8", "replace").decode())
+    from rolecall.campaign.text import json_text
+
+    click.echo(json_text(document, indent=2))
 
 
 def counted(number: int, one: str, many: str = "") -> str:

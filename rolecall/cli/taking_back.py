@@ -89,8 +89,6 @@ def undo_command(ctx: click.Context, count: int, turn: str | None, wait: float) 
             note(line)
         for path, clash in undone.clashes:
             clashes += 1
-            click.echo(
-                f"{path}:{clash.line}: you changed this too; your words stay. Before the turn: {clash.before or '(nothing)'}",
-                err=True,
-            )
+            before = clash.before or "(nothing)"
+            note(f"{path}:{clash.line}: you changed this too; your words stay. Before the turn: {before}")
     ctx.exit(1 if clashes else 0)

@@ -25,6 +25,7 @@ def scrub(text: str, secrets: Iterable[str] = ()) -> str:
     for secret in secrets:
         if len(secret) >= 3:
             text = text.replace(secret, "•••")
+    text = "".join(char if char.isprintable() else " " for char in text)  # it is shown in a terminal
     text = " ".join(_KEY_SHAPES.sub("•••", text).split())
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 

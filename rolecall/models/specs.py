@@ -91,7 +91,9 @@ class Spec:
 def parse(text: str) -> Spec:
     """The spec in this text. Raises `ModelSettings` with the nearest provider's name where there is one."""
     text = text.strip()
-    if re.search(r"[\x00-\x1f\x7f]", text):  # no model has such a name, and no file can have a NUL in its
+    if re.search(
+        r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text
+    ):  # no model has such a name, and no file can have a NUL in its
         raise ModelSettings(f"{text!r} is no model", remedy="leave out the control characters")
     for provider in BY_PATH:
         if text.startswith(provider + ":"):

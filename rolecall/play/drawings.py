@@ -6,14 +6,13 @@ Names come from files and may hold anything; each form escapes by its own rules,
 from __future__ import annotations
 
 import html as markup
-import json
 import re
 import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
 from rolecall.campaign.kinds import ENTRY_KINDS
-from rolecall.campaign.text import clean_line
+from rolecall.campaign.text import clean_line, json_text
 from rolecall.play.graph import LINK, Edge, Graph, Node
 
 LONGEST = 80  # characters of a name or label in a drawing
@@ -178,7 +177,7 @@ def _page_data(graph: Graph) -> dict:
 
 def _script_json(data: object) -> str:
     """JSON that is inert inside a `<script>` element: no `<`, `>` or `&` that could end it or open a comment."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    for char in "<>&\u2028\u2029":
+    text = json_text(data, separators=(",", ":"))
+    for char in "<>&":
         text = text.replace(char, f"\\u{ord(char):04x}")
     return text

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 import click
 
+from rolecall.campaign.text import clean
 from rolecall.play.columns import WIDEST, columns_of, folded
 
 
 def show(text: str) -> None:
     """Print an entry's text: on a terminal its Markdown rendered, the fields a line each; anywhere else as it is."""
+    text = clean(text)
     if not sys.stdout.isatty():
         click.echo(text)
         return
+    from html import unescape
+
     from rich.console import Console
     from rich.markdown import Markdown
 
@@ -25,4 +30,6 @@ def show(text: str) -> None:
         click.echo(click.style(key + colon, dim=True) + held)
     if body:
         click.echo()
-        Console(width=min(Console().width, WIDEST)).print(Markdown(body))
+        # Markdown would make a direction override of `&#8238;`.
+        body = re.sub(r"&#?\w+;", lambda found: found[0] if unescape(found[0]).isprintable() else "", body)
+        Console(width=min(Console().width, WIDEST)).print(Markdown(body, hyperlinks=False))
