@@ -48,6 +48,7 @@ class Settings:
     prices: dict[str, dict[str, float]] = field(default_factory=dict)  # spec -> {fresh, cached, written, out}
     ceiling: dict[str, float] = field(default_factory=dict)  # turn, session in money; turn_tokens, session_tokens
     unknown: tuple[tuple[str, int], ...] = ()  # keys nobody knows, with their lines: for `check`
+    lines: dict[str, int] = field(default_factory=dict, compare=False)  # `models.narrator`, `prices.SPEC` -> line
 
 
 # Every setting there is; a number as `memory.fold_at`.
@@ -87,9 +88,22 @@ def read_settings(data: bytes) -> Settings:
         currency=_text(nodes, "currency"),
         prices=_prices(nodes.get("prices")),
         ceiling=_amounts("ceiling", nodes.get("ceiling"), _CEILING),
+        lines={f"{group}.{key}": line for group in ("models", "prices") for key, line in _lines(nodes.get(group))},
         unknown=(*((key, lines[key]) for key in nodes if key not in KNOWN), *_strange_numbers(nodes)),
         **groups,
     )
+
+
+def _lines(node: frontmatter.Node | None) -> list[tuple[str, int]]:
+    return [(key.value, key.line + 1) for key, _ in node.value] if node is not None and node.kind == "map" else []
+
+
+def _meant(said: str, known: tuple[str, ...]) -> str:
+    """The beginning of a remedy: the known word that this one is a slip away from, if there is one."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(said, known, 1)
+    return f"did you mean `{near[0]}`? " if near else ""
 
 
 def _check_format(nodes: dict, lines: dict) -> None:
@@ -115,9 +129,9 @@ def _choice(key: str, nodes: dict, default: str) -> str:
     said = _text(nodes, key) or default
     if said not in _CHOICES[key]:
         choices = " or ".join(f"`{c}`" for c in _CHOICES[key])
-        line = nodes[key].line + 1
+        line, meant = nodes[key].line + 1, _meant(said, _CHOICES[key])
         raise SettingsError(
-            f"`{key}: {said}` is not a choice", path=SETTINGS_FILE, line=line, remedy=f"write {choices}"
+            f"`{key}: {said}` is not a choice", path=SETTINGS_FILE, line=line, remedy=f"{meant}write {choices}"
         )
     return said
 
@@ -184,7 +198,8 @@ def _amounts(name: str, node: frontmatter.Node | None, known: tuple[str, ...]) -
             amount = -1.0
         if key.value not in known or not 0 <= amount <= 10**12:
             what = f"`{name}.{key.value}` is not " + ("an amount from 0 up" if key.value in known else "known")
-            raise SettingsError(what, path=SETTINGS_FILE, line=key.line + 1, remedy=remedy)
+            meant = "" if key.value in known else _meant(key.value, known)
+            raise SettingsError(what, path=SETTINGS_FILE, line=key.line + 1, remedy=meant + remedy)
         found[key.value] = amount
     return found
 
@@ -199,10 +214,8 @@ def _models(node: frontmatter.Node | None) -> dict[str, object]:
     models: dict[str, object] = {}
     for key, value in node.value:
         if key.value not in ROLES:
-            roles = ", ".join(ROLES)
-            raise SettingsError(
-                f"`{key.value}` is not a role", path=SETTINGS_FILE, line=key.line + 1, remedy=f"roles are {roles}"
-            )
+            remedy = f"{_meant(key.value, ROLES)}roles are {', '.join(ROLES)}"
+            raise SettingsError(f"`{key.value}` is not a role", path=SETTINGS_FILE, line=key.line + 1, remedy=remedy)
         plain = value.plain()
         if isinstance(plain, dict) or (isinstance(plain, list) and not all(isinstance(s, str) and s for s in plain)):
             what = f"`models.{key.value}` is not a model, a list of models or `off`"

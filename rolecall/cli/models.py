@@ -52,8 +52,11 @@ def models_command(ctx: click.Context, models: tuple[str, ...], as_json: bool) -
 def _settings(ctx: click.Context) -> dict:
     from rolecall.campaign.folder import open_campaign
     from rolecall.cli.shared import root_of
+    from rolecall.turn import modelnames
 
-    return open_campaign(root_of(ctx), here_only=True).settings.models
+    settings = open_campaign(root_of(ctx), here_only=True).settings
+    modelnames.refuse(settings)
+    return settings.models
 
 
 @models_command.command("pull")

@@ -59,7 +59,8 @@ def check_command(ctx: click.Context, strict: bool, fix: bool, dry_run: bool, un
         raise click.UsageError("--dry-run goes with --fix; --undo stands alone.")
     if fix or undo:
         _mend(ctx, dry_run, undo)
-    found = checks.look(reading(ctx))
+    campaign = reading(ctx)
+    found = [*_named(campaign.settings), *checks.look(campaign)]
     problems = [problem for problem in found if strict or not problem.note]
     if as_json:
         say_json([problem.to_json() for problem in problems])
@@ -70,6 +71,14 @@ def check_command(ctx: click.Context, strict: bool, fix: bool, dry_run: bool, un
     if left := len(found) - len(problems):
         note(f"{left} more may be meant so (`rolecall check --strict` lists them).")
     ctx.exit(1 if problems else 0)
+
+
+def _named(settings) -> list:  # Settings -> list[Problem]
+    """The names in the settings that are no model's."""
+    from rolecall.campaign.problems import Problem
+    from rolecall.turn import modelnames
+
+    return [Problem(one.path, one.line, "no-model", one.what, one.remedy) for one in modelnames.faults(settings)]
 
 
 def _mend(ctx: click.Context, dry_run: bool, undo: bool) -> None:

@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import click
 
@@ -29,7 +30,7 @@ _HELP = """What you type is what your character does or says. Beside that:
   /status          where the story stands
   /show NAME       an entry
   /search WORDS    what the campaign knows
-  /swipe           another answer to the last turn
+  /swipe           another answer to the last turn; /swipe --reroll with new dice
   /undo            take the last turn back
   /again           try the action again that could not be told
   /cost            what this turn, this session and the campaign used
@@ -158,9 +159,13 @@ class Player:
             self._tell(line)
 
     def _tell(self, action: str) -> None:
+        self._play(partial(self.game.begin, action))
+
+    def _play(self, begin: Callable[[Listener], Rest]) -> None:
+        """Have a turn told; the prompt is back at its last word, what the afterwork comes to is shown when it is there."""
         self.offered = ()
         with self._listening() as listener:
-            rest = self.game.begin(action, listener)
+            rest = begin(listener)
         if not self.terminal:
             click.echo()
             self._show(rest.result())
@@ -246,15 +251,11 @@ class Player:
         for number, suggestion in enumerate(suggestions, 1):
             self._quiet(f"  {number}  {suggestion}")
 
-    def _swipe(self, _: str) -> None:
-        if not self._caught_up():
-            return
-        with self._listening() as listener:
-            result = self.game.swipe(listener)
-        if not self.terminal:
-            click.echo()
-        self.game.keep_current()
-        self._show(result)
+    def _swipe(self, how: str) -> None:
+        if how not in ("", "reroll", "--reroll"):
+            self._quiet("/swipe is another answer, /swipe --reroll one with new dice.")
+        elif self._caught_up():
+            self._play(partial(self.game.begin_swipe, reroll=bool(how)))
 
     def _undo(self, _: str) -> None:
         if not self._caught_up():

@@ -29,7 +29,7 @@ from rolecall.models.chain import Chain, Models
 from rolecall.models.roles import chains_for
 from rolecall.search import reconcile
 from rolecall.search.searcher import Search
-from rolecall.turn import costs, folding, mending, recovery, renamed, rollback, telling, warming
+from rolecall.turn import costs, folding, mending, modelnames, recovery, renamed, rollback, telling, warming
 from rolecall.turn.aside import Rest
 from rolecall.turn.interrupts import uninterrupted
 from rolecall.turn.lifecycle import Listener, Turn, next_turn
@@ -75,6 +75,7 @@ class Game:
         if self._shared is None:
             self._shared = Models(self.environ)
         settings = campaign.settings
+        modelnames.refuse(settings)
         wanted = {role: _rooted(self.root, spec) for role, spec in settings.models.items()}
         return chains_for(wanted, self.models, self.environ, timeouts=settings.timeouts, models=self._shared)
 
@@ -105,8 +106,12 @@ class Game:
                 )
             turn = Turn(campaign, search, chains, listener, self._paying(campaign, action))
             turn.begin(action, seed=seed)
-            self._rest = Rest(lambda: self._committed(turn.finish()), held.pop_all(), self._refresh)
-            return self._rest
+            return self._left_of(turn, held)
+
+    def _left_of(self, turn: Turn, held: ExitStack, verb: str = "") -> Rest:
+        """The afterwork of a told turn, and the lock that it keeps until it is over."""
+        self._rest = Rest(lambda: self._committed(turn.finish(), verb), held.pop_all(), self._refresh)
+        return self._rest
 
     def _paying(self, campaign: Campaign, action: str) -> Purse:
         """The purse for one more turn. TurnError, the action kept, when the session's ceiling is reached."""
@@ -127,24 +132,29 @@ class Game:
 
         Its dice fall as they fell before, unless they are to be rolled anew. Raises what `tell` raises; the answer before it stands again then.
         """
+        return self.begin_swipe(listener, reroll=reroll).result()
+
+    def begin_swipe(self, listener: Listener, *, reroll: bool = False) -> Rest:
+        """Tell another answer up to its last word; its afterwork is the `Rest`, as with `begin`. Raises as `swipe`."""
         self.settle()
-        with self.writing(listener) as (campaign, search):
+        with ExitStack() as held:
+            campaign, search = held.enter_context(self.writing(listener))
             chains = self.chains(campaign)
             purse = self.purse(campaign)
             if why := purse.is_empty():
                 raise TurnError(f"{why}, its ceiling", remedy=_RAISE)
             seed = "" if reroll else rollback.seed_of_last(campaign)
-            turn, action, number = rollback.begin_swipe(campaign)
+            number, action, swipe = rollback.begin_swipe(campaign)
+            turn = Turn(campaign, search, chains, listener, purse)
             try:
-                paying = Turn(campaign, search, chains, listener, purse)
-                result = paying.tell(action, turn=turn, swipe=number, seed=seed)
+                turn.begin(action, turn=number, swipe=swipe, seed=seed)
             except BaseException as error:
                 rollback.recover(campaign)
                 if isinstance(error, RoleCallError):
-                    error.hint = f"The answer before it stands again ({turn_id(turn)})."
+                    error.hint = f"The answer before it stands again ({turn_id(number)})."
                 raise
             rollback.end_swipe(campaign)
-            return self._committed(result, "Swipe")
+            return self._left_of(turn, held, "Swipe")
 
     def switch(self, wanted: int, listener: Listener) -> int:
         """Put an answer that was had already in the place of the current one; the turn's number. No model is asked."""

@@ -90,6 +90,31 @@ def test_the_prompt_is_back_before_the_afterwork_and_a_line_typed_meanwhile_wait
     assert table.told() == [(1, "I go to the quay."), (2, "I wait for Sera.")] and table.is_whole()
 
 
+def test_the_prompt_is_back_before_the_afterwork_of_another_answer_too(table: Table):
+    player = table.open()
+    player.until("\n>")
+    player.type("I go to the quay.\r")
+    player.until("The bell rings under the harbour.")
+    player.until("\n>")
+    table.held.gate.set()
+    player.until("I listen for the bell.")
+    player.until("\n>")
+    table.held.gate.clear()
+    player.type("/swipe --reroll\r")
+    player.until("The bell rings under the harbour.")
+    player.until("\n>")  # the scribe has not answered yet
+    assert records.newest_open(table.root) is not None and [turn for turn, _ in table.told()] == [1]
+    player.type("I wait for Sera.\r")
+    player.until("yours follows")
+    table.held.gate.set()
+    player.until("The sea stays out for the 2nd mark.")
+    player.until("\n>")
+    player.type("\x04")
+    assert player.end() == 0
+    assert table.told() == [(1, "I go to the quay."), (2, "I wait for Sera.")] and table.is_whole()
+    assert sorted(records.swipes(table.root, 1)) == [1, 2]
+
+
 def test_a_sign_stands_there_until_the_first_word_and_is_gone_with_it(table: Table, loopback: Loopback):
     gate, cast = threading.Event(), plot.Cast()
 

@@ -1,0 +1,47 @@
+"""Names in `models:` and `prices:` that are no model's: told in one line with its place, by whatever command meets them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+BAD = [
+    ("models: {default: antropic/claude-a}", "`models`: 'antropic/claude-a' is no model; did you mean anthropic/NAME?"),
+    ("models:\n  turn_dm: off\n  dm: [openai/a, gpt-5]", "`models`: 'gpt-5' is no model"),
+    ("models: {narrator: local/smolm2}", "`models`: 'local/smolm2' is no embedded model; there is local/smollm2"),
+    ("models: {narrator: 'scripted:'}", "names no file; write scripted:PATH"),
+    ("prices:\n  opnai/a: {fresh: 1, out: 2}", "`prices`: 'opnai/a' is no model; did you mean openai/NAME?"),
+    ("prices:\n  openai/a: {fresh: 1, out: 2}\n  claude-a: {fresh: 1, out: 2}", "`prices`: 'claude-a' is no model"),
+]
+
+
+@pytest.fixture
+def settings(campaign):
+    def write(text: str) -> int:
+        path = campaign / "rolecall.yaml"
+        held = path.read_text()
+        path.write_text(f"{held}\n{text}\n")
+        return held.count("\n") + 1 + text.count("\n") + 1
+
+    return write
+
+
+@pytest.mark.parametrize(("text", "words"), BAD)
+def test_a_name_that_is_no_models_is_told_with_its_line_and_nothing_is_begun(rolecall, campaign, settings, text, words):
+    line, state = settings(text), (campaign / "campaign-state.md").read_bytes()
+    for arguments in (("turn", "I wait."), ("models",)):
+        ran = rolecall("-C", campaign, *arguments)
+        assert ran.code == 1 and ran.err.startswith(f"Error: rolecall.yaml:{line}: ") and words in ran.err
+        assert ran.err.count("\n") == 1 and "Traceback" not in ran.err
+    found = json.loads(rolecall("-C", campaign, "check", "--json").out)
+    assert [(one["path"], one["line"], one["rule"]) for one in found] == [("rolecall.yaml", line, "no-model")]
+    assert (campaign / "campaign-state.md").read_bytes() == state
+
+
+def test_every_form_of_a_model_may_stand_there(rolecall, campaign, settings):
+    settings(
+        "models: {narrator: [openai/a, openrouter/b, gemini, ollama/c, local/smollm2], turn_dm: off, dm: OFF, sidecar: 'gguf:m.gguf'}\n"
+        "prices:\n  openai: {fresh: 1, out: 2}\n  'scripted:a.yaml': {fresh: 1, out: 2}"
+    )
+    assert rolecall("-C", campaign, "check").code == 0
