@@ -18,6 +18,7 @@ from rolecall.campaign import (
     kinds,
     lock,
     misspellings,
+    originals,
     records,
     story,
     strays,
@@ -39,6 +40,7 @@ __all__ = ["Problem", "check", "look"]
 _MARKER = re.compile(rb"^(?:<{7} |>{7} )", re.M)  # not the row of `=` between them: that may underline a heading
 _UNREAD = re.compile(rb"(?:\xef\xbb\xbf)*[ \t]*-{3,}[ \t]*\r?\n[A-Za-z_][\w-]{0,30}:[ \t]")
 _JOURNAL_LINE = re.compile(rb"^- T\d{4,9}(?:[ \t]|\r?$)", re.M)
+_LONG_TURN = re.compile(rb"^(?:[ ]{0,3}[-*+][ ]+|#{1,6}[ ]+|latest:[ ]*)(T\d{10,})\b", re.M)
 _WRITTEN = (journal.HEADING, effects.PROMISES, effects.HISTORY, arcs.TRAIL, summaries.HEADING)
 
 
@@ -78,6 +80,7 @@ def look(campaign: Campaign) -> list[Problem]:
         found += misspellings.problems(document)
     found += _interrupted_one(campaign)
     found += strays.problems(campaign.root, paths)
+    found += originals.problems(campaign.root)
     return sorted(set(found), key=lambda p: (p.path, p.line or 0, p.rule))
 
 
@@ -114,12 +117,20 @@ def _file(campaign: Campaign, path: str, documents: dict[str, Document]) -> Iter
         yield Problem(path, 1, "unread-block", message, "begin the file with `---` and nothing before it")
     if b"\r" in data and b"\n" not in data:
         yield Problem(path, 1, "line-ends", "one single line, in an old Mac's line ends", "save it with Unix line ends")
+    yield from _long_turns(document)
     yield from _twice(document)
     if document.block and document.block.root:
         for node in _empty_keys(document.block.root):
             line = node.line + 2
             message = f"`{node.value}` is a key without a value in a flow item"
             yield Problem(path, line, "flow-item", message, 'put a value that holds a comma in quotes: "1,200 marks"')
+
+
+def _long_turns(document: Document) -> Iterator[Problem]:
+    for found in _LONG_TURN.finditer(document.data):
+        line = document.data.count(b"\n", 0, found.start()) + 1
+        message = f"{found[1][:16].decode()}… has more than nine digits: no line is read under it"
+        yield Problem(document.path, line, "turn-number", message, "write it as `T` and four to nine digits")
 
 
 def _twice(document: Document) -> Iterator[Problem]:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rolecall.campaign import files
+from rolecall.campaign.folder import MAX_DEPTH, is_junk
 from rolecall.campaign.problems import Problem
 from rolecall.errors import StorageError
 
@@ -26,6 +27,7 @@ _FORBIDDEN = re.compile(r'[<>:"\\|?*\x00-\x1f]')
 def problems(root: Path, paths: list[str]) -> Iterator[Problem]:
     """What a look at the folders tells; `paths` are the campaign's Markdown files."""
     yield from _listed(root)
+    yield from _too_deep(root)
     yield from _same_elsewhere(paths)
     for path in paths:
         yield from _unfit(path)
@@ -49,6 +51,20 @@ def _listed(root: Path) -> Iterator[Problem]:
                 yield _cloud(path.removesuffix(name) + stub[1])
             elif name.casefold().endswith(".md") and not path.startswith(".rolecall/"):
                 yield from _marked(root, path)
+
+
+def _too_deep(root: Path) -> Iterator[Problem]:
+    """The topmost folders that hold Markdown no command ever reads."""
+    imports = os.path.join(root, "imports")  # originals, as deep as they came
+    for place, folders, _ in os.walk(root):
+        folders[:] = sorted(name for name in folders if not is_junk(name) and os.path.join(place, name) != imports)
+        path = os.path.relpath(place, root).replace(os.sep, "/")
+        if path.count("/") < MAX_DEPTH:
+            continue
+        folders[:] = []
+        if count := sum(name.casefold().endswith(".md") for _, _, names in os.walk(place) for name in names):
+            message = f"nothing below here is ever read ({count} of Markdown): over {MAX_DEPTH} folders in folders"
+            yield Problem(path, None, "too-deep", message, "move it further up")
 
 
 def _marked(root: Path, path: str) -> Iterator[Problem]:

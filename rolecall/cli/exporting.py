@@ -14,14 +14,16 @@ if TYPE_CHECKING:
     from rolecall.campaign.folder import Campaign
     from rolecall.exchange.exporting import Made
 
-FORMATS = ("sillytavern-lorebook", "card-v2", "card-v3", "risuai", "markdown", "epub", "player")
+FORMATS = ("sillytavern-lorebook", "lorebook-v3", "card-v2", "card-v3", "risuai", "markdown", "epub", "player")
 
 
 @click.command("export")
 @click.argument("format_", metavar="FORMAT", type=click.Choice(FORMATS))
 @click.argument("names", metavar="[NAME]...", nargs=-1)
 @click.option("-o", "output", metavar="PATH", required=True, help="The file to write; `-` for standard output.")
-@click.option("--as", "kind", type=click.Choice(("json", "png")), help="A card as this; else PATH's ending tells.")
+@click.option(
+    "--as", "kind", type=click.Choice(("json", "png", "charx")), help="A card as this; else PATH's ending tells."
+)
 @click.option("--picture", metavar="PNG", type=click.Path(path_type=Path), help="The picture for a card.")
 @click.option("--force", is_flag=True, help="Replace a file that exists.")
 @secrets_option
@@ -40,7 +42,7 @@ def export_command(
 
     \b
     sillytavern-lorebook   the entries named, or all of them
-    risuai                 the same, for RisuAI
+    lorebook-v3, risuai    the same, as a V3 lorebook or for RisuAI
     card-v2, card-v3       a character; further names are entries for its book
     markdown, epub         the story as a book
     player                 a folder (or .zip) that plays, without secrets
@@ -61,11 +63,11 @@ def export_command(
     if format_ == "player":
         _player(campaign, place, folder, to_file, force)
         return
-    packed = format_ in CARDS and _is_picture(place, to_file, kind, picture)
+    form = _form(format_, place, to_file, kind, picture) if format_ in CARDS else "json"
     chosen = _chosen(campaign, names, secrets) if format_ in (*BOOKS, *CARDS) else []
-    made = _made(campaign, format_, chosen, secrets, packed=packed, picture=picture)
+    made = _made(campaign, format_, chosen, secrets, form=form, picture=picture)
     if not to_file:
-        _to_stdout(made.data, binary=packed or format_ == "epub")
+        _to_stdout(made.data, binary=form != "json" or format_ == "epub")
     else:
         outlet.write(place, made.data, force=force)
     note(f"{output if to_file else format_}: {made.what}")
@@ -84,16 +86,16 @@ def _refuse_usage(format_: str, names: tuple[str, ...], kind: str | None, pictur
         raise click.UsageError("A player's copy has no secrets; copy the folder itself for that.")
 
 
-def _is_picture(place: Path, to_file: bool, kind: str | None, picture: Path | None) -> bool:
-    """Whether a card goes into a PNG: as is said, else by the file's ending."""
-    ending = place.suffix.casefold() if to_file else ""
-    if kind or not to_file:
-        return kind == "png" or (kind is None and picture is not None)
-    if ending not in (".png", ".json"):
-        raise click.UsageError(f"{place.name} ends neither in .json nor in .png; say which with `--as`.")
-    if ending == ".json" and picture:
+def _form(format_: str, place: Path, to_file: bool, kind: str | None, picture: Path | None) -> str:
+    """How a card travels (json, png, charx): as is said, else by the file's ending."""
+    form = kind or (place.suffix.casefold()[1:] if to_file else "png" if picture else "json")
+    if form not in ("json", "png", "charx"):
+        raise click.UsageError(f"{place.name} ends in none of .json, .png, .charx; say which with `--as`.")
+    if form == "json" and picture:
         raise click.UsageError("A card as JSON has no picture.")
-    return ending == ".png"
+    if form == "charx" and format_ != "card-v3":
+        raise click.UsageError("A .charx holds a V3 card: export `card-v3`.")
+    return form
 
 
 def _chosen(campaign: Campaign, names: tuple[str, ...], secrets: bool) -> list[str]:
@@ -109,7 +111,7 @@ def _chosen(campaign: Campaign, names: tuple[str, ...], secrets: bool) -> list[s
 
 
 def _made(
-    campaign: Campaign, format_: str, chosen: list[str], secrets: bool, *, packed: bool, picture: Path | None
+    campaign: Campaign, format_: str, chosen: list[str], secrets: bool, *, form: str, picture: Path | None
 ) -> Made:
     from rolecall.campaign.redaction import players
     from rolecall.exchange import exporting
@@ -119,7 +121,7 @@ def _made(
         with Bar("Reading") as bar:
             return exporting.lorebook(seen, format_, chosen, bar.show)
     if format_ in exporting.CARDS:
-        return exporting.card(seen, format_, chosen, packed=packed, picture=picture)
+        return exporting.card(seen, format_, chosen, form=form, picture=picture)
     return exporting.book(seen, format_)
 
 

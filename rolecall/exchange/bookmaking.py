@@ -6,7 +6,7 @@ that were changed are written. An entry from the same program goes into a new bo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import ModuleType
 
 from rolecall.campaign import files
@@ -22,7 +22,7 @@ _RULES = {
     characterbook: {*characterbook.RULES, *characterbook.EXTENSIONS, "position", "role"},
     risu: {*risu.RULES, "case_sensitive"},
 }
-PROGRAMS = {worldinfo: "SillyTavern", characterbook: "a card", risu: "RisuAI"}
+PROGRAMS = {worldinfo: "SillyTavern", characterbook: "A V3 lorebook", risu: "RisuAI"}
 
 
 def shape_of(format_: str) -> ModuleType | None:
@@ -38,8 +38,17 @@ def shape_of(format_: str) -> ModuleType | None:
 
 def original(campaign: Campaign, one: Held) -> dict:
     """The JSON object of an import's original, read anew; it may be changed."""
-    place = files.locate(campaign.root, one.original)
-    return formats.value(formats.contents(place), place)
+    return formats.value(source(campaign, one), files.locate(campaign.root, one.original))
+
+
+def source(campaign: Campaign, one: Held) -> bytes:
+    """The bytes of an import's original."""
+    return formats.contents(files.locate(campaign.root, one.original))
+
+
+def is_book_of(one: Held, module: ModuleType) -> bool:
+    """Whether an import is a lorebook in the module's own shape, and no card with a book."""
+    return shape_of(one.parcel.format) is module and not one.parcel.cards
 
 
 def over(value: dict, one: Held, items: Sequence[Item], module: ModuleType) -> bool:
@@ -105,6 +114,13 @@ def world(title: str, items: Sequence[Item]) -> dict:
     value: dict = {"name": title, "entries": {}}
     add(value["entries"], rows(items, worldinfo), worldinfo)
     return value
+
+
+def v3_book(raw: Mapping[str, object], items: Sequence[Item]) -> dict:
+    """A new V3 lorebook; `raw` is what a book says of itself."""
+    value: dict = {**raw, "entries": []}
+    add(value["entries"], rows(items, characterbook), characterbook)
+    return characterbook.as_v3(value)
 
 
 def risu_book(campaign: Campaign, items: Sequence[Item]) -> dict:

@@ -51,6 +51,16 @@ def recognises(data: dict) -> bool:
     return first is not None and "content" in first and ("keys" in first or "secondary_keys" in first)
 
 
+def as_v3(value: dict) -> dict:
+    """A book as a V3 lorebook: itself where it is one, else with what the specification demands of a book and its rows."""
+    if value.get("spec") == SPEC:
+        return value
+    held = value.get("entries")
+    found = list(held.values()) if isinstance(held, dict) else loose.rows(held)
+    made = [{**row, "use_regex": row.get("use_regex", False)} if isinstance(row, dict) else row for row in found]
+    return {"spec": SPEC, "data": {"extensions": {}, **value, "entries": made}}
+
+
 def read(data: dict, title: str) -> Parcel:
     """The book of a file that holds nothing else."""
     is_v3 = data.get("spec") == SPEC

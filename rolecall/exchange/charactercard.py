@@ -33,6 +33,8 @@ def recognises(data: dict) -> bool:
     """Whether this is a character card: by its spec, or by the fields of one in `data` or at the top."""
     if data.get("spec") in (*SPECS, PERSONA):
         return True
+    if data.get("spec") == characterbook.SPEC:
+        return False  # a book with a name and a description
     inner = data.get("data")
     return _has_card(inner, 1) if isinstance(inner, dict) else _has_card(data, 2)
 

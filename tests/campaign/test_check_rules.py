@@ -79,6 +79,9 @@ FAULTS = [
     ("trail-order", ARC, "---\nname: A\nlatest: T0001 d\n---\n## Trail\n- T0003 c\n", 3),
     ("section-twice", ARC, "---\nname: A\n---\n## Trail\n- T0003 c\n## Trail\n", 6),
     ("section-twice", ARC, "---\nname: A\n---\n## Summaries\n- (T0003) c\n## Trail\n## Summaries\n", 7),
+    ("turn-number", STATE, JOURNAL + "- T0000000005 e\n", 9),
+    ("turn-number", "story/001-one.md", "## T0003\n\nc\n\n## T0004\n\nd\n\n## T1234567890\n\ne\n", 9),
+    ("turn-number", ARC, "---\nname: A\nlatest: T00000000004 d\n---\n## Trail\n- T0003 c\n", 3),
     ("leftover", "lore/.rolecall-1-ab.tmp", "half", None),
 ]  # fmt: skip
 
@@ -95,6 +98,29 @@ def test_a_fault_is_found_with_its_line_and_a_remedy(tmp_path, rule, path, text,
     assert mine[0].message and mine[0].remedy
     assert str(mine[0]).startswith(f"{where}:{line}: " if line else f"{where}: ")
     assert set(mine[0].to_json()) == {"path", "line", "rule", "message", "remedy"}
+
+
+def test_a_folder_that_lies_too_deep_to_be_read_is_told_once_and_the_one_above_is_read(tmp_path):
+    deep = "/".join(["lore", *("d" * 15)])
+    found = problems(tmp_path, **{f"{deep}/read.md": "x", f"{deep}/e/a.md": "x", f"{deep}/e/f/b.md": "x"})
+    assert [(p.rule, p.path) for p in found] == [("too-deep", f"{deep}/e")] and "2 of Markdown" in found[0].message
+    assert f"{deep}/read.md" in open_campaign(tmp_path).stat()
+
+
+def test_what_is_no_markdown_or_nobodys_may_lie_as_deep_as_it_likes(tmp_path):
+    deep = "/".join(["lore", *("d" * 18)])
+    assert (
+        problems(
+            tmp_path,
+            **{
+                f"{deep}/a.png": "x",
+                f".obsidian/{deep}/a.md": "x",
+                f"node_modules/{deep}/a.md": "x",
+                f"imports/{deep}/a.md": "x",
+            },
+        )
+        == []
+    )
 
 
 def test_a_line_spelt_nearly_right_is_answered_with_the_right_one(tmp_path):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import io
 import json
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +13,7 @@ import pytest
 
 from rolecall.campaign import checks, documents
 from rolecall.campaign.folder import open_campaign
-from rolecall.exchange import png
+from rolecall.exchange import formats, png
 from tests.conftest import Ran
 from tests.exchange import foreign
 from tests.exchange.conftest import tree
@@ -37,6 +39,12 @@ ROW = {"id": 4, "keys": ["quay"], "comment": "Quay", "content": "Wet.", "enabled
 CARD = foreign.card(
     character_book={"name": "B", "extensions": {}, "entries": [ROW, {**ROW, "id": 5, "content": "Cold."}]}
 )
+
+V3_BOOK = {
+    "spec": "lorebook_v3", "odd": 1,
+    "data": {"name": "Quay", "extensions": {"a": 1}, "scan_depth": 3, "entries": [{**ROW, "use_regex": False}, {**ROW, "id": 5, "content": "Cold."}]},
+}  # fmt: skip
+V3_CARD = {**CARD, "spec": "chara_card_v3", "spec_version": "3.0"}
 
 
 @pytest.fixture
@@ -67,7 +75,10 @@ def path_of(receipt: dict, at: str) -> str:
 # -- unchanged: field for field
 
 
-@pytest.mark.parametrize(("value", "format_"), [(WORLD, "sillytavern-lorebook"), (RISU, "risuai"), (CARD, "card-v2")])
+@pytest.mark.parametrize(
+    ("value", "format_"),
+    [(WORLD, "sillytavern-lorebook"), (RISU, "risuai"), (CARD, "card-v2"), (V3_BOOK, "lorebook-v3")],
+)
 def test_what_nobody_changed_goes_back_as_it_came(value, format_, take, export):
     receipt = take(value)
     assert json.loads(export(format_, receipt["folder"])) == value
@@ -81,6 +92,56 @@ def test_a_card_in_a_png_goes_back_with_its_picture_and_every_field(take, export
     kinds = [kind for kind, _ in png.chunks(data, "")]
     assert kinds == [b"IHDR", b"IDAT", b"tEXt", b"tEXt", b"IEND"]  # the old texts are gone, the pixels are there
     assert foreign.png()[33:-12] in data
+
+
+def test_a_card_in_a_zip_goes_back_with_all_that_lay_beside_it_but_a_copy_of_the_lore(take, export):
+    whole = {
+        **V3_CARD,
+        "data": {
+            **V3_CARD["data"],
+            "assets": [{"type": "icon", "uri": "embeded://assets/icon/images/a.png", "name": "main", "ext": "png"}],
+        },
+    }
+    members = {
+        "assets/icon/images/a.png": foreign.png(),
+        "card.json": json.dumps(whole).encode(),
+        "module.risum": b"o\0lore",
+    }
+    receipt = take(foreign.zipped(members), "card.charx")
+    data = export("card-v3", receipt["folder"], ending="charx")
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        assert json.loads(archive.read("card.json")) == whole
+        assert {n: archive.read(n) for n in archive.namelist() if n != "card.json"} == {
+            "assets/icon/images/a.png": foreign.png()
+        }
+    assert data == export("card-v3", receipt["folder"], ending="charx")  # byte for byte, whenever it is packed
+    assert formats.parcel(data, Path("again.charx")).format.endswith("in a .charx")
+
+
+def test_a_picture_goes_into_a_zip_as_the_cards_icon(take, export, tmp_path):
+    take(foreign.png(foreign.plain("ccv3", V3_CARD)), "card.png")
+    mine = foreign.write(tmp_path / "mine.png", foreign.png(foreign.plain("odd", {})))
+    for options, picture in (((), None), (("--picture", mine), mine.read_bytes())):
+        data = export("card-v3", ending="charx", options=options)
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            shown, card = archive.read("assets/icon/images/main.png"), json.loads(archive.read("card.json"))
+        assert shown == picture or picture is None
+        assert card["data"]["assets"] == [
+            {"type": "icon", "uri": "embeded://assets/icon/images/main.png", "name": "main", "ext": "png"}
+        ]
+        assert {k: v for k, v in card["data"].items() if k != "assets"} == V3_CARD["data"]
+
+
+def test_a_changed_v3_lorebook_changes_only_there_and_a_cards_book_stands_alone(campaign, take, export):
+    receipt = take(V3_BOOK)
+    edit(campaign, path_of(receipt, "data/entries/0"), b"Wet.", b"Wetter.")
+    wanted = copy.deepcopy(V3_BOOK)
+    wanted["data"]["entries"][0]["content"] = "Wetter."
+    assert json.loads(export("lorebook-v3", receipt["folder"])) == wanted
+    book = json.loads(export("lorebook-v3", take(CARD, "card.json")["folder"]))
+    rows = [{**row, "use_regex": False} for row in CARD["data"]["character_book"]["entries"]]
+    assert book["spec"] == "lorebook_v3" and book["data"]["name"] == "B"
+    assert [{**row, "id": 0} for row in book["data"]["entries"]] == [{**row, "id": 0} for row in rows]
 
 
 def test_an_entry_among_others_keeps_every_field_but_its_number(take, export):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
+from rolecall.exchange import formats
 from tests.exchange import foreign
 
 
@@ -38,6 +40,16 @@ def test_world_info_keeps_every_flag_and_rule(take, made, campaign):
     assert row["fields"] | {"content": full["content"]} == {"uid": 0, **full}
     said = " ".join(receipt["notes"])
     assert "a chance to be used at all" in said and "`pinned`" in said and "`forgotten`" in said
+
+
+def test_a_v3_lorebook_that_describes_itself_is_no_card():
+    book = {
+        "name": "The Quay",
+        "description": "Of the quay.",
+        "entries": [{"keys": ["quay"], "content": "Wet.", "enabled": True}],
+    }
+    found = formats.parcel(json.dumps({"spec": "lorebook_v3", "data": book}).encode(), Path("a.json"))
+    assert (found.format, len(found.cards), [e.text for e in found.books[0].entries]) == ("a V3 lorebook", 0, ["Wet."])
 
 
 @pytest.mark.parametrize("carried", ["json", "text", "zip-text", "international", "charx", "jpeg"])

@@ -276,3 +276,29 @@ def test_notes_that_cannot_be_read_are_counted_where_they_are_brought_in(rolecal
     assert "1 of them has broken front matter and stays out of the game" in ran.err
     checked = rolecall("-C", campaign, "check")
     assert checked.code == 1 and "Broken.md:2" in checked.out
+
+
+def test_check_tells_of_an_original_that_is_gone_or_changed(campaign, take):
+    folder = campaign / take(BOOK, "book.json")["folder"]
+    original, whole = folder / "book.json", (folder / "book.json").read_bytes()
+    assert checks.check(open_campaign(campaign)) == []
+    for spoil, rule, path in (
+        (lambda: original.write_bytes(whole + b" "), "original-changed", "imports/book/book.json"),
+        (original.unlink, "original-gone", "imports/book/book.json"),
+        (lambda: (folder / "entries.json").write_text("{}"), "original-map", "imports/book/entries.json"),
+    ):
+        spoil()
+        (found,) = checks.check(open_campaign(campaign))
+        assert (found.rule, found.path) == (rule, path) and "git or a backup" in found.remedy
+
+
+def test_check_tells_of_a_note_that_is_gone_from_a_folder_that_was_imported(rolecall, campaign, tmp_path):
+    vault = tmp_path / "vault"
+    for name in ("a", "b"):
+        vault.mkdir(exist_ok=True)
+        foreign.write(vault / f"{name}.md", f"# {name}\n\nText.\n".encode())
+    assert rolecall("-C", campaign, "import", vault).code == 0
+    assert [p for p in checks.check(open_campaign(campaign)) if p.rule.startswith("original")] == []
+    (campaign / "imports" / "vault" / "files" / "b.md").unlink()
+    found = [p for p in checks.check(open_campaign(campaign)) if p.rule.startswith("original")]
+    assert [(p.rule, p.path) for p in found] == [("original-gone", "imports/vault/files/b.md")]

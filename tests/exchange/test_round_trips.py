@@ -68,6 +68,9 @@ def test_a_strangers_file_goes_through_every_format_that_can_hold_it(place: Path
                 k: v for k, v in old.rules.items() if k in KNOWN and (k != "position" or v in POSITIONS)
             }.items() <= new.rules.items()
         risu = read(exporting.lorebook(campaign, "risuai", [folder]).data)
+        third = read(exporting.lorebook(campaign, "lorebook-v3", [folder]).data)
+        assert third.format == "a V3 lorebook"
+        assert [neutral(e, rules=True) for e in entries(third)] == [neutral(e, rules=True) for e in there]
         on = [e for e in there if e.enabled and not any("," in key for key in e.keys)]
         again = {neutral(e, rules=False) for e in entries(risu)}
         assert {neutral(e, rules=False) for e in on} <= again and len(entries(risu)) == sum(e.enabled for e in there)
@@ -75,12 +78,12 @@ def test_a_strangers_file_goes_through_every_format_that_can_hold_it(place: Path
         (card,) = parcel.cards
         version = 3 if value.get("spec") == "chara_card_v3" else 2
         picture = data if data.startswith(foreign.SIGNATURE) else None
-        made = exporting.card(campaign, f"card-v{version}", [folder], packed=picture is not None, picture=None)
+        made = exporting.card(campaign, f"card-v{version}", [folder], form="png" if picture else "json", picture=None)
         if "spec" in value:
             assert formats.value(made.data, place) == value
         else:
             assert value["data"].items() <= formats.value(made.data, place)["data"].items()
-        other = exporting.card(campaign, f"card-v{5 - version}", [folder], packed=True, picture=None)
+        other = exporting.card(campaign, f"card-v{5 - version}", [folder], form="png", picture=None)
         whole = formats.value(other.data, place)
         assert whole["spec"] == f"chara_card_v{5 - version}" and value["data"].items() <= whole["data"].items()
         (again,) = read(other.data).cards
@@ -171,12 +174,25 @@ def test_a_generated_risu_lorebook_goes_back_field_for_field(value):
 
 
 @few
-@given(cards, st.booleans())
-def test_a_generated_card_goes_back_field_for_field(value, packed):
+@given(cards, st.sampled_from(["json", "png", "charx"]))
+def test_a_generated_card_goes_back_field_for_field(value, form):
     if held := imported(value):
         version = value["spec"][-1]
-        made = exporting.card(held[0], f"card-v{version}", [held[1]], packed=packed, picture=None)
+        made = exporting.card(held[0], f"card-v{version}", [held[1]], form=form, picture=None)
         assert formats.value(made.data, Path("x")) == value
+
+
+@few
+@given(books, st.booleans())
+def test_a_generated_v3_lorebook_goes_back_field_for_field_and_a_book_by_itself_becomes_one(book, alone):
+    value = {"odd": 1, **book} if alone else {"spec": "lorebook_v3", "data": {"name": "B", **book}}
+    if held := imported(value):
+        made = json.loads(exporting.lorebook(held[0], "lorebook-v3", [held[1]]).data)
+        if not alone:
+            assert made == value
+        else:
+            rows = [{**row, "use_regex": row.get("use_regex", False)} for row in value["entries"]]
+            assert made == {"spec": "lorebook_v3", "data": {"extensions": {}, "odd": 1, "entries": rows}}
 
 
 @few
