@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from rolecall.agents.chunks import Chunk
 from rolecall.campaign import kinds
 from rolecall.campaign.effects import Effect
+from rolecall.campaign.filenames import same_key
 from rolecall.campaign.folder import Campaign
 from rolecall.campaign.frontmatter import scalar
 from rolecall.campaign.journal import turn_id
@@ -99,10 +100,10 @@ class ChatArcs:
             return False
 
     def _free(self, name: str) -> str:
-        taken = {path.casefold() for path in self._names}
+        taken = {same_key(path) for path in self._names}
         stem, number = f"arcs/{slug(name, 'arc')}", 1
         path = f"{stem}.md"
-        while path.casefold() in taken or self.campaign.exists(path):
+        while same_key(path) in taken or self.campaign.exists(path):
             number += 1
             path = f"{stem}-{number}.md"
         return path

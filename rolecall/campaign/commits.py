@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rolecall.campaign import commitlines, files, git, records
+from rolecall.campaign.filenames import same_key
 from rolecall.campaign.folder import CONFLICT_COPY, MACHINE_FOLDER, Campaign, is_junk
 from rolecall.campaign.git import Change, Repository, Status
 from rolecall.campaign.journal import turn_id
@@ -84,11 +85,12 @@ class Keeper:
             return ""
         try:
             status = self._status()
-            mine = [change for change in status.changes if change.path in self.ledger.paths]
+            mine = self._mine(status)
             parent, left = status.commit, []
             if mine:
                 parent, left = self._commit(parent, mine, self._owed(), own=True)
-            if hand := _by_hand(status, set(self.ledger.paths), self.campaign):
+            owed = {*self.ledger.paths, *(change.path for change in mine)}
+            if hand := _by_hand(status, owed, self.campaign):
                 message = commitlines.of_hand([change.path for change in hand], before())
                 parent, _ = self._commit(parent, hand, message, own=not self._has_identity())
             self.ledger.close(left)
@@ -109,7 +111,11 @@ class Keeper:
             self.ledger.note(message=message())
             paths = tuple(self.ledger.paths)
             status = self._status(paths if len(paths) <= MANY else (".",))
-            mine = [change for change in status.changes if change.path in self.ledger.paths]
+            mine = self._mine(status)
+            if len(mine) < len(paths) and files.exists(self.campaign.root, SETTINGS_FILE.upper()):
+                # The disk does not tell cases apart, but git tells the names it is asked for: one renamed there is missing.
+                status = self._status()
+                mine = self._mine(status)
             left = self._commit(status.commit, mine, commitlines.joined(self.ledger.messages), own=True)[1]
             self.ledger.close(left)
         except (GitTrouble, StorageError) as trouble:
@@ -121,6 +127,24 @@ class Keeper:
         if self.on and self.known.repository is not None and turn % TIDY_EVERY == 0:
             with suppress(GitTrouble):
                 self.known.repository.run("gc", "--auto", "--quiet")
+
+    def _mine(self, status: Status) -> list[Change]:
+        """The changes of what the game wrote. Git spells a name as it first knew it, which may be another case of the file's."""
+        spelled = {same_key(path): path for path in self.ledger.paths}
+        return [
+            change
+            for change in status.changes
+            if change.path in self.ledger.paths or self._is_same(change.path, spelled.get(same_key(change.path)))
+        ]
+
+    def _is_same(self, path: str, other: str | None) -> bool:
+        """Whether two spellings lead to one file."""
+        if other is None:
+            return False
+        try:
+            return os.path.samefile(self.campaign.root / path, self.campaign.root / other)
+        except OSError:
+            return False
 
     def _status(self, paths: Sequence[str] = (".",)) -> Status:
         """What differs; GitTrouble where nothing may be committed now."""

@@ -65,6 +65,12 @@ __all__ = [
     "sweep",
 ]
 
+# What a system says that has no hard links; Windows has its "incorrect function" for it, Android forbids them.
+_NO_LINKS = {
+    *(errno.EPERM, errno.EACCES, errno.EINVAL, errno.EMLINK),
+    *(errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS),
+}
+
 MAX_FILE = 32 * 1024 * 1024  # bytes; a Markdown file larger than this is refused, not read
 
 fs = FileSystem()  # looked up at every call
@@ -136,8 +142,8 @@ def create(root: Path, path: str, data: bytes) -> None:
         except FileExistsError:
             raise Conflict("there is such a file already", path=path, remedy="choose another name") from None
         except OSError as error:
-            # A file system without hard links (exFAT, some mounts): claim the name, then rename over our own claim.
-            if error.errno not in {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}:
+            # A file system without hard links (FAT, exFAT, some mounts): claim the name, then rename over our own claim.
+            if error.errno not in _NO_LINKS:
                 raise
             _claim(place, path)
             fs.replace(temp, place)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -117,6 +118,7 @@ def _walk_into(root: Path, folder: str, depth: int, found: list[tuple[str, os.Di
         name = entry.name
         if not (sort := _sort(name)):
             continue
+        name = name if name.isascii() else _composed(entry)
         path = f"{folder}/{name}" if folder else name
         if sort == _MARKDOWN and _is_plain(root, path, entry):
             found.append((path, entry))
@@ -155,6 +157,18 @@ def _stamp(path: str, entry: os.DirEntry) -> Stamp | None:
     except OSError as error:
         raise files.refused(error, path) from None
     return Stamp(info.st_size, info.st_mtime_ns, info.st_ino)
+
+
+def _composed(entry: os.DirEntry) -> str:
+    """A name in NFC where the disk takes that for the same file (macOS), as git and everything written here spell it; else as listed."""
+    name = unicodedata.normalize("NFC", entry.name)
+    if name == entry.name:
+        return name
+    try:
+        same = os.lstat(os.path.join(os.path.dirname(entry.path), name)).st_ino == entry.inode()
+    except OSError:  # another file system: that name is nobody's
+        return entry.name
+    return name if same else entry.name
 
 
 def _encodable(name: str) -> bool:

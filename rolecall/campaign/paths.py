@@ -7,6 +7,7 @@ import sys
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
+from rolecall.campaign.filenames import is_fit
 from rolecall.errors import StorageError
 
 
@@ -18,6 +19,9 @@ def locate(root: Path, path: str) -> Path:
         raise StorageError(
             "this path points outside the campaign", path=path or "(empty path)", remedy="use one inside"
         )
+    if sys.platform == "win32" and (unfit := next((part for part in pure.parts if not is_fit(part)), "")):
+        # It would open a device, or (dots and spaces at the end do not count there) the file of another name.
+        raise StorageError(f"Windows has no file named {unfit!r}", path=path, remedy="check the path")
     base = _real(root)
     real = os.path.realpath(os.path.join(base, *pure.parts))
     if real != base and not real.startswith(base.rstrip(os.sep) + os.sep):

@@ -18,6 +18,10 @@ _REASONS = {
     errno.ENOTDIR: ("a part of this path is a file, not a folder", "move that file out of the way"),
     errno.ELOOP: ("this link points at itself", "remove the link"),
     errno.ENAMETOOLONG: ("the name is too long", "use a shorter name"),
+    **dict.fromkeys(
+        (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP),
+        ("this disk cannot lock files", "keep the campaign on a disk of this machine"),
+    ),
     errno.EEXIST: ("there is such a file already", "choose another name"),
 }
 _OF_ONE_FILE = {
@@ -32,9 +36,15 @@ _OF_ONE_FILE = {
 }
 
 
+_HELD = (32, 33)  # winerror.h: ERROR_SHARING_VIOLATION, ERROR_LOCK_VIOLATION; their error number is that of EACCES
+
+
 def refused(error: OSError, path: object) -> StorageError:
     """The one-line error for what the file system said about `path`."""
-    what, remedy = _REASONS.get(error.errno or 0, (error.strerror or str(error), "nothing was changed there"))
+    if getattr(error, "winerror", 0) in _HELD:
+        what, remedy = "another program has it open", "close it there and run the command again"
+    else:
+        what, remedy = _REASONS.get(error.errno or 0, (error.strerror or str(error), "nothing was changed there"))
     said = StorageError(what, path=path, remedy=remedy)
     said.of_one_file = error.errno in _OF_ONE_FILE  # type: ignore[attr-defined]
     return said

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from rolecall.campaign import documents, journal, kinds
 from rolecall.campaign.connections import LINK, Names, names_of
 from rolecall.campaign.documents import Document, parse
+from rolecall.campaign.filenames import fitted, same_key
 from rolecall.campaign.folder import Campaign, counts
 from rolecall.campaign.frontmatter import Value
 from rolecall.campaign.kinds import STATE_FILE
@@ -24,7 +25,6 @@ from rolecall.errors import CampaignError, DocumentError, StorageError, UnknownN
 
 LONGEST = 120  # characters of a name
 _NO_NAME = re.compile(r"[\[\]|#^\n]")  # what a wikilink cannot hold
-_NO_FILE = re.compile(r'[<>:"/\\|?*\x00-\x1f]')
 _FIELD_LINK = re.compile(r"\[\[([^\[\]|#^\n]+)((?:[#^][^\[\]|\n]*)?)((?:\|[^\[\]\n]*)?)\]\]")
 _TOLD = ("story", "chronicle", "instruction", "prose")
 _DATED = re.compile(r"[ \t]*(?:[-*+] (?:\[.\] )?)?\(?T\d{4}")
@@ -154,23 +154,17 @@ def _target(campaign: Campaign, path: str, old: str, new: str) -> str:
     stem = name[:-3]
     if stem in (slug(old), old.casefold()):
         wanted = slug(new)
-    elif fold(stem) == fold(_filed(old)):
-        wanted = _filed(new)
+    elif fold(stem) == fold(fitted(old)):
+        wanted = fitted(new)
     else:
         return path  # it never bore the entry's name
     target, number = f"{folder}{slash}{wanted}.md", 1
-    if target.casefold() == path.casefold():
-        return path  # another case alone is the same file on many disks
+    if same_key(target) == same_key(path):
+        return path  # another case or form alone is the same file on many disks
     while campaign.exists(target):
         number += 1
         target = f"{folder}{slash}{wanted}-{number}.md"
     return target
-
-
-def _filed(name: str) -> str:
-    """A name as a file's: as it is written, without what Windows cannot have."""
-    kept = _NO_FILE.sub("-", name).strip(" .") or "untitled"
-    return f"{kept}-1" if re.fullmatch(r"(?i)con|prn|aux|nul|com\d|lpt\d", kept) else kept
 
 
 def edited(data: bytes, path: str, renaming: Renaming) -> bytes:
@@ -195,7 +189,7 @@ def _entry(data: bytes, path: str, renaming: Renaming) -> bytes:
     key = next((k for k in ("name", "title") if str(fields.get(k, "")).strip()), "")
     if key:
         data = documents.set_field(data, path, key, renaming.new)
-    elif renaming.target == renaming.path or _filed(renaming.new) != renaming.stems[1]:
+    elif renaming.target == renaming.path or fitted(renaming.new) != renaming.stems[1]:
         data = documents.set_field(data, path, "name", renaming.new)
     held = parse(data, path).fields.get("aliases", "")
     if isinstance(held, str) and held.strip():

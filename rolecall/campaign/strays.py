@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 import re
-import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
 from rolecall.campaign import files
+from rolecall.campaign.filenames import is_fit, same_key
 from rolecall.campaign.folder import MAX_DEPTH, is_junk
 from rolecall.campaign.problems import Problem
 from rolecall.errors import StorageError
@@ -20,8 +20,6 @@ _DATALESS = 0x40000000  # macOS, sys/stat.h: SF_DATALESS, the content is in the 
 _RECALL = 0x400000 | 0x1000  # Windows, winnt.h: FILE_ATTRIBUTE_RECALL_ON_DATA_ACCESS, FILE_ATTRIBUTE_OFFLINE
 _ICLOUD = re.compile(r"\.(.+\.md)\.icloud", re.I)
 _NUMBERED = re.compile(r"(.+?)(?: (\d)| \((\d)\)| copy| - Copy)\.md", re.I)
-_RESERVED = re.compile(r"(?:con|prn|aux|nul|com[1-9¹²³]|lpt[1-9¹²³])(?:\..*)?", re.I)  # Windows, "Naming Files"
-_FORBIDDEN = re.compile(r'[<>:"\\|?*\x00-\x1f]')
 
 
 def problems(root: Path, paths: list[str]) -> Iterator[Problem]:
@@ -85,15 +83,14 @@ def _same_elsewhere(paths: list[str]) -> Iterator[Problem]:
     """Two files that macOS and Windows take for one."""
     seen: dict[str, str] = {}
     for path in paths:
-        key = unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
-        if (first := seen.setdefault(key, path)) != path:
+        if (first := seen.setdefault(same_key(path), path)) != path:
             message = f"on macOS and Windows this is the same file as {first}"
             yield Problem(path, None, "name-clash", message, "rename one of the two")
 
 
 def _unfit(path: str) -> Iterator[Problem]:
     for part in path.split("/"):
-        if _RESERVED.fullmatch(part) or _FORBIDDEN.search(part) or part != part.rstrip(" ."):
+        if not is_fit(part):
             message = f"Windows cannot have a file named {part!r}"
             yield Problem(
                 path, None, "windows-name", message, "rename it, if the campaign is ever to be opened there", True

@@ -10,6 +10,8 @@ import json
 import re
 import unicodedata
 
+from rolecall.campaign.filenames import is_device
+
 # Terminal escape sequences (ECMA-48): CSI, OSC up to its terminator or the line's end, and two-character escapes.
 _ESCAPES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]|\x9b[0-?]*[ -/]*[@-~]"
@@ -95,9 +97,7 @@ def slug(text: str, fallback: str = "untitled") -> str:
             break
         stem = longer
     stem = stem or ("".join(words)[: SLUG // 3]) or fallback
-    if re.fullmatch(r"con|prn|aux|nul|com\d|lpt\d", stem):
-        stem += "-1"
-    return stem
+    return f"{stem}-1" if is_device(stem) else stem
 
 
 def fold(text: str) -> str:

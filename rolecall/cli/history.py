@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from rolecall.cli.shared import json_option, reading, root_of, say, say_json, secrets_option
+
+if TYPE_CHECKING:
+    from rolecall.campaign.folder import Campaign
 
 _COLOURS = {
     "remember": "green",
@@ -35,7 +39,7 @@ def why_command(ctx: click.Context, place: str, secrets: bool, as_json: bool) ->
     campaign = reading(ctx)
     found = re.fullmatch(r"(.+?):(\d{1,9})", place)
     path, line = (found[1], int(found[2])) if found else (place, None)
-    origins = provenance.why(campaign, _inside(campaign.root, path), line, with_secrets=secrets)
+    origins = provenance.why(campaign, _inside(campaign, path), line, with_secrets=secrets)
     if as_json:
         say_json([origin.to_json() for origin in origins])
         return
@@ -47,14 +51,18 @@ def why_command(ctx: click.Context, place: str, secrets: bool, as_json: bool) ->
             say(f"      from: {origin.source}")
 
 
-def _inside(root: Path, path: str) -> str:
-    """A path as the campaign knows it, also when it was typed from the current folder."""
-    if (root / path).exists():
-        return path
+def _inside(campaign: Campaign, path: str) -> str:
+    """A path as the campaign spells it, also when it was typed from the current folder, or as only this system takes it."""
+    from rolecall.campaign.filenames import same_key
+
+    place = campaign.root / path
+    place = place if place.exists() else Path(path).resolve()
     try:
-        return Path(path).resolve().relative_to(root).as_posix()
+        inside = place.relative_to(campaign.root).as_posix()
     except ValueError:
         return path
+    alike = [one for one in campaign.names() if same_key(one) == same_key(inside)] if place.exists() else []
+    return next((one for one in alike if (campaign.root / one).samefile(place)), inside)
 
 
 @click.command("activity")

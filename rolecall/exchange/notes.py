@@ -16,6 +16,7 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
 from rolecall.campaign import documents
+from rolecall.campaign.filenames import is_fit
 from rolecall.campaign.files import refused
 from rolecall.campaign.folder import CONFLICT_COPY, is_junk
 from rolecall.campaign.kinds import ENTRY_KINDS, name_of
@@ -218,9 +219,7 @@ def _renamed(part: str) -> str:
 
 
 def _is_harmless(part: str) -> bool:
-    return (
-        part.isprintable() and not set(part) & set('\\:*?"<>|') and len(part.encode()) <= 200 and part == part.strip()
-    )
+    return part.isprintable() and is_fit(part) and len(part.encode()) <= 200 and part == part.strip()
 
 
 def _is_utf8(name: str) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from rolecall.campaign import macros
+from rolecall.campaign.filenames import is_fit, same_key
 from rolecall.campaign.files import sha256
 from rolecall.campaign.kinds import ENTRY_KINDS
 from rolecall.campaign.text import fold, slug
@@ -116,21 +117,22 @@ class Places:
         self._taken, self._last, self._given = taken, {}, set()
 
     def place(self, stem: str, ending: str = ".md") -> str:
-        """A free path that begins with this stem; names that differ in case alone are one."""
-        number = self._last.get((stem.casefold(), ending), 0)
+        """A free path that begins with this stem; names that differ in case or form alone are one."""
+        key = same_key(stem)
+        number = self._last.get((key, ending), 0)
         while True:
             number += 1
             path = f"{stem}{ending}" if number == 1 else f"{stem}-{number}{ending}"
-            if path.casefold() not in self._given and not self._taken(path):
-                self._last[stem.casefold(), ending] = number
-                self._given.add(path.casefold())
+            if same_key(path) not in self._given and not self._taken(path):
+                self._last[key, ending] = number
+                self._given.add(same_key(path))
                 return path
 
 
 def safe_name(name: str) -> str:
     """A file's name as it may stand in `imports/`: its own where that is harmless, else a slug with the same ending."""
-    plain = name.isprintable() and not name.startswith((".", "#", "~")) and not set(name) & set('/\\:*?"<>|')
-    if not plain or len(name.encode("utf-8", "replace")) > 120 or name.endswith((" ", ".", "~")):
+    plain = name.isprintable() and is_fit(name) and not name.startswith((".", "#", "~"))
+    if not plain or len(name.encode("utf-8", "replace")) > 120 or name.endswith("~"):
         stem, _, ending = name.rpartition(".")
         name = f"{slug(stem or name, 'original')}.{slug(ending, 'bin')[:12]}"
     return f"original-{name}" if name.casefold() in (MAP, RECEIPT) else name

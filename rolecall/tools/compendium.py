@@ -13,6 +13,7 @@ from dataclasses import replace
 from rolecall.campaign import kinds, merging, secrets, views
 from rolecall.campaign.documents import Document
 from rolecall.campaign.effects import Effect
+from rolecall.campaign.filenames import same_key
 from rolecall.campaign.frontmatter import Value
 from rolecall.campaign.kinds import ENTRY_KINDS
 from rolecall.campaign.text import clean_line, clean_prose
@@ -66,12 +67,12 @@ def make(table: Ledger, candidate: Candidate, facts: dict[str, Value], why: dict
     """Put a new entry on the table; its path. An alias that is another entry's name is left out."""
     aliases = _free(table, candidate.aliases, candidate.name)
     facts = {"name": candidate.name, **({"aliases": aliases} if aliases else {}), **facts}
-    has = {path.casefold() for path in (*table.search.catalogue, *table.made)}
+    has = {same_key(path) for path in (*table.search.catalogue, *table.made)}
     folder = ENTRY_KINDS[candidate.kind].folder
     folder = next((p.split("/")[0] for p in table.search.catalogue if p.casefold().startswith(f"{folder}/")), folder)
 
     def taken(path: str) -> bool:
-        return path.casefold() in has or table.campaign.exists(path)
+        return same_key(path) in has or table.campaign.exists(path)
 
     path, _ = merging.new_entry(candidate.kind, facts, candidate.text, table.turn, taken=taken, folder=folder)
     table.effects.append(Effect("record", path, table.turn, candidate.text, key=candidate.kind, facts=facts, **why))
