@@ -95,8 +95,15 @@ def covers_of(document: Document) -> tuple[int, int]:
 
 
 def seal_of(document: Document) -> str:
-    """The seal a Chronicle's bytes ask for: SHA-256 of everything after the front matter."""
-    return files.sha256(document.body)
+    """The seal a Chronicle's bytes ask for: SHA-256 of everything after the front matter.
+
+    Lines count as they were written, ending in a newline: git may have ended them otherwise on their way to this disk.
+    """
+    return _seal(document.body)
+
+
+def _seal(body: bytes) -> str:
+    return files.sha256(body.replace(b"\r\n", b"\n"))
 
 
 def last_covered(campaign: Campaign) -> int:
@@ -151,7 +158,7 @@ def compose(stretch: Stretch, prose: str, known: list[str], promised: set[int] =
     parts += ["", f"## {journal.HEADING}", "", *(line.raw for line in stretch.lines), ""]
     body = "\n".join(parts).encode("utf-8", "surrogateescape")
     name = f"Chronicle {stretch.number}, {stretch.covers}"
-    head = f"---\nname: {scalar(name)}\nkind: chronicle\ncovers: {stretch.covers}\nseal: {files.sha256(body)}\n---\n"
+    head = f"---\nname: {scalar(name)}\nkind: chronicle\ncovers: {stretch.covers}\nseal: {_seal(body)}\n---\n"
     return f"{FOLDER}/{stretch.number:04d}-{stretch.covers.casefold()}.md", head.encode() + body
 
 

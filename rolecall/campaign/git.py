@@ -39,6 +39,7 @@ _SETTINGS = (
     "commit.gpgSign=false",
     "core.fsmonitor=false",
     "core.quotePath=false",
+    "core.safecrlf=false",  # what another program ends its lines with is no reason to keep nothing
     "core.fsync=committed",  # what git calls committed is on the disk, as everything else of a campaign
     "i18n.commitEncoding=UTF-8",
     "log.showSignature=false",
@@ -64,6 +65,8 @@ _SET = {
     "GIT_EDITOR": "true",
     "GIT_PAGER": "cat",
 }
+# On Windows the same as a session of its own; and no window of its own.
+_ALONE = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0) | getattr(subprocess, "CREATE_NO_WINDOW", 0)
 # What is under way in a repository, by the file that says so in its git folder.
 _UNDER_WAY = {
     "rebase-merge": "a rebase is under way",
@@ -252,7 +255,7 @@ def _git(
     root: Path, arguments: Sequence[str], *, environ: dict[str, str], given: bytes = b"", limit: float | None = None
 ) -> tuple[int, bytes, bytes]:
     """(exit code, stdout, stderr) of one git, in a session of its own: no terminal to ask at, and Ctrl-C is not for it."""
-    command = ["git", *(part for one in _SETTINGS for part in ("-c", one)), *arguments]
+    command = [program(), *(part for one in _SETTINGS for part in ("-c", one)), *arguments]
     try:
         process = subprocess.Popen(
             command,
@@ -262,6 +265,7 @@ def _git(
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
+            creationflags=_ALONE,
         )
     except FileNotFoundError:
         raise GitTrouble("git is not installed") from None
@@ -275,6 +279,18 @@ def _git(
             raise GitTrouble(f"git {arguments[0]} took longer than {limit or LIMIT:g} s") from None
         raise
     return process.returncode, out, err
+
+
+def program() -> str:
+    """What to start for git. Windows would look for it in the folder one stands in first, which may be a stranger's campaign:
+    there it is looked for in the PATH alone."""
+    if sys.platform != "win32":
+        return "git"
+    for folder in os.environ.get("PATH", "").split(os.pathsep):
+        place = os.path.join(folder, "git.exe")
+        if os.path.isabs(folder) and os.path.isfile(place):
+            return place
+    raise GitTrouble("git is not installed")
 
 
 def _end(process: subprocess.Popen) -> None:
