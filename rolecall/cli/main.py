@@ -170,10 +170,12 @@ def _fail(what: str, code: int, hint: str | None = None) -> int:
 
 
 def _text_streams() -> None:
-    """UTF-8 out, whatever the locale: a name in any script must be printable into a pipe."""
+    """UTF-8 in and out, whatever the locale: a name in any script must get through a pipe."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:  # closed by whoever started us
-            setattr(sys, name, open(os.devnull, "w" if number else "r"))  # noqa: SIM115
+            setattr(sys, name, open(os.devnull, "w" if number else "r", encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
+    if hasattr(sys.stdin, "reconfigure") and not sys.stdin.isatty():
+        sys.stdin.reconfigure(encoding="utf-8-sig", errors="replace")  # some shells begin a pipe with a byte order mark

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+import time
 
 import click
 
@@ -20,6 +20,8 @@ from rolecall.cli.shared import (
     say_json,
     wait_option,
 )
+
+SLICE = 0.5  # seconds between two looks at how the watcher fares; on Windows a wait without end does not hear Ctrl-C
 
 
 @click.command("fold")
@@ -132,8 +134,13 @@ def watch_command(ctx: click.Context) -> None:
     watcher = Watcher(search, on_update=lambda: note(f"Index updated: {len(search.catalogue):,} files"))
     watcher.start()
     note(f"Watching {campaign.root} ({len(search.catalogue):,} files). Ctrl-C ends it.")
+    said = ""
     try:
-        threading.Event().wait()
+        while True:
+            if (now := watcher.trouble or watcher.hint) != said:
+                said = now
+                note(now or "Watching again.")
+            time.sleep(SLICE)
     except KeyboardInterrupt:
         note("Stopped watching.")
     finally:

