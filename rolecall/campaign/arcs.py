@@ -85,7 +85,7 @@ def opened(before: bytes | None, path: str, turn: int, name: str, facts: Mapping
 def move(data: bytes, path: str, turn: int, text: str) -> bytes:
     """The arc moved on by one line; the same bytes when it already stands there or on its trail."""
     document = documents.parse(data, path)
-    line = f"{turn_id(turn)} {' '.join(text.split())}"
+    line = f"{turn_id(turn)} {' '.join(text.split())}".rstrip()
     latest = " ".join(document.text("latest").split())  # one written over several lines becomes one line of the trail
     if latest == line or line in trail_of(document):
         return data
@@ -97,7 +97,7 @@ def move(data: bytes, path: str, turn: int, text: str) -> bytes:
 def take_back(data: bytes, path: str, turn: int, text: str) -> bytes | None:
     """The arc without one turn's line, wherever it stands by now; None when the line is not there as it was written."""
     document = documents.parse(data, path)
-    line = f"{turn_id(turn)} {' '.join(text.split())}"
+    line = f"{turn_id(turn)} {' '.join(text.split())}".rstrip()
     trail = trail_of(document)
     if document.text("latest") == line:
         if not trail:

@@ -1,5 +1,8 @@
 """One writer at a time: a lock that ends with its process, and a note beside it that says who holds it.
 
+Whoever waits for the lock stands in the queue, a second lock that the first of them holds, and whoever wants the lock
+again goes through the queue again: a command that writes turn after turn leaves every other one its turn in between.
+
 The note goes with the holder. One that still lies there when the next command gets the lock tells that its writer was
 killed; it is kept as `died.json` until what was left behind has been put right.
 """
@@ -19,9 +22,11 @@ from rolecall.campaign.folder import MACHINE_FOLDER
 from rolecall.errors import Locked, StorageError
 
 LOCK = f"{MACHINE_FOLDER}/lock"
+QUEUE = f"{MACHINE_FOLDER}/queue"
 HOLDER = f"{MACHINE_FOLDER}/holder.json"
 DIED = f"{MACHINE_FOLDER}/died.json"
 WAIT = 10.0  # seconds a writing command waits for another one
+POLL = 0.02  # seconds between two looks whether it is free
 
 
 def prepare(root: Path) -> None:
@@ -42,9 +47,11 @@ def hold(root: Path, command: str, *, wait: float = WAIT) -> Iterator[None]:
     # Where the file system knows no locks, a file marks who holds it; nothing is lost by that, and nobody need be told.
     warnings.filterwarnings("ignore", message="flock not supported", category=UserWarning)
     prepare(root)
-    lock = FileLock(files.locate(root, LOCK), timeout=wait, thread_local=False)
+    until = time.monotonic() + wait
+    lock, queue = (FileLock(files.locate(root, path), thread_local=False) for path in (LOCK, QUEUE))
     try:
-        lock.acquire(poll_interval=0.02)
+        with queue.acquire(timeout=wait, poll_interval=POLL):
+            lock.acquire(timeout=max(0.0, until - time.monotonic()), poll_interval=POLL)
     except Timeout:
         raise Locked(
             f"another command is writing here ({holder(root)})",
@@ -96,11 +103,20 @@ def _temporary(root: Path) -> list[str]:
 
 def is_held(root: Path) -> bool:
     """Whether some process holds the lock now (False where none was ever made or it cannot be asked)."""
+    return _is_held(root, LOCK)
+
+
+def is_awaited(root: Path) -> bool:
+    """Whether some process waits for the lock now."""
+    return _is_held(root, QUEUE)
+
+
+def _is_held(root: Path, path: str) -> bool:
     from filelock import FileLock, Timeout
 
-    if not files.exists(root, LOCK):
+    if not files.exists(root, path):
         return False
-    lock = FileLock(files.locate(root, LOCK), timeout=0, thread_local=False)
+    lock = FileLock(files.locate(root, path), timeout=0, thread_local=False)
     try:
         with lock:
             return False

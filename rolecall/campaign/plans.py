@@ -78,7 +78,7 @@ def _bare(name: str) -> str:
 
 def add_dated(data: bytes | None, path: str, turn: int, text: str) -> bytes:
     """The file with one dated line more (a new file for None); the same bytes when it has that line."""
-    line = f"- {turn_id(turn)} {' '.join(text.split())}"
+    line = f"- {turn_id(turn)} {' '.join(text.split())}".rstrip()
     if not data:
         return (line + "\n").encode("utf-8", "replace")
     if any(raw.removesuffix("\r").rstrip() == line for raw in data.decode("utf-8", "replace").split("\n")):

@@ -12,6 +12,8 @@ from binascii import Error as NoBase64
 from collections.abc import Callable
 from pathlib import PurePosixPath
 
+from rolecall.campaign.frontmatter import MAX_DEPTH
+from rolecall.campaign.kinds import ENTRY_KINDS
 from rolecall.campaign.splices import unpacked
 
 _SHA = re.compile(r"[0-9a-f]{64}")
@@ -77,13 +79,38 @@ def is_effect(data: object) -> bool:
     known = {"turn", "lines", "facts", *_TEXTS}
     return (
         set(data) <= known
-        and data.get("op") in effects.OPS
         and all(isinstance(data.get(key, ""), str) for key in _TEXTS)
+        and data.get("op") in effects.OPS
         and isinstance(facts, dict)
-        and (data["op"] != "record" or "name" in facts)
+        and _is_value(facts)
         and isinstance(lines, list)
         and all(isinstance(one, str) for one in lines)
+        and _suits(data["op"], data, facts)
     )
+
+
+def _suits(op: str, data: dict, facts: dict) -> bool:
+    """Whether an effect has what its operation cannot do without."""
+    if op in ("record", "facts", "absorb"):
+        return data.get("key") in ENTRY_KINDS and (op != "record" or isinstance(facts.get("name"), str))
+    return op != "item" or all(_is_item(data.get(key, "")) for key in ("text", "was"))
+
+
+def _is_value(value: object, depth: int = 0) -> bool:
+    """Whether this is a value of front matter: texts, lists and mappings of them."""
+    if isinstance(value, dict):
+        return depth < MAX_DEPTH and all(isinstance(k, str) and _is_value(v, depth + 1) for k, v in value.items())
+    if isinstance(value, list):
+        return depth < MAX_DEPTH and all(_is_value(one, depth + 1) for one in value)
+    return isinstance(value, str)
+
+
+def _is_item(text: str) -> bool:
+    """Whether a text is an item of a list as an effect carries it: none, a text or a mapping of texts, in JSON."""
+    try:
+        return not text or _is_value(json.loads(text))
+    except (ValueError, RecursionError):
+        return False
 
 
 def _is_number(value: object, least: int = 0) -> bool:
@@ -171,7 +198,10 @@ def _caught_up(line: dict) -> bool:
 
 def _historian(line: dict) -> bool:
     effects = line.get("effects", [])
-    return isinstance(effects, list) and all(is_effect(one) for one in effects)
+    sound = isinstance(effects, list) and all(is_effect(one) for one in effects)
+    return (
+        sound and all(_is_number(line.get(key)) for key in ("first", "last")) and isinstance(line.get("why", ""), str)
+    )
 
 
 def _directive(line: dict) -> bool:

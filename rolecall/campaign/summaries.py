@@ -7,14 +7,13 @@ writer wrote or changed by a letter is the writer's, and so is everything once t
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from rolecall.campaign import chronicles, documents, files, records, secrets, story
+from rolecall.campaign import chronicles, documents, files, recordlines, records, secrets, story
 from rolecall.campaign.documents import Document
 from rolecall.campaign.folder import Campaign
 from rolecall.campaign.journal import turn_id
@@ -86,15 +85,7 @@ def notes(root: Path, folder: str) -> list[dict]:
         return []
     if b'"' + NOTE.encode() + b'"' not in data:  # thousands of records are looked at, few have such a line
         return []
-    found = []
-    for raw in data.split(b"\n"):
-        try:
-            line = json.loads(raw) if raw else None
-        except ValueError:
-            continue
-        if isinstance(line, dict) and line.get("do") == NOTE:
-            found.append(line)
-    return found
+    return [line for line in recordlines.read(data) if line["do"] == NOTE]
 
 
 # -- changing

@@ -102,7 +102,7 @@ def _agnai(given: dict) -> Chat:
 def _ooba(given: dict) -> Chat:
     gathered = Gathered()
     rows = given.get("data_visible") or given.get("visible") or given.get("data")
-    for at, row in enumerate(rows if isinstance(rows, list) else [], 1):
+    for at, row in enumerate(_list(rows), 1):
         if not isinstance(row, list) or len(row) != 2:
             gathered.leave(at, "it is no pair of messages")
             continue
@@ -127,7 +127,7 @@ def _cai_turns(given: dict) -> Chat:
     gathered, found = Gathered(), []
     for at, row in _rows(gathered, given["turns"]):
         author = row.get("author") if isinstance(row.get("author"), dict) else {}
-        told = [c for c in row.get("candidates") or [] if isinstance(c, dict)]
+        told = [c for c in _list(row.get("candidates")) if isinstance(c, dict)]
         chosen = next((c for c in told if c.get("candidate_id") == row.get("primary_candidate_id")), None)
         chosen = chosen or (told[0] if told else {})
         when = read_date(row.get("create_time") or chosen.get("create_time"))
@@ -222,15 +222,16 @@ def _talemate(given: dict) -> Chat:
 def _crd3(given: Any) -> Chat:
     """A transcript in turns; in the aligned files a turn stands in every chunk that it belongs to."""
     gathered, seen = Gathered(), set()
-    rows = given["TURNS"] if isinstance(given, dict) else [t for chunk in given for t in chunk.get("TURNS") or ()]
+    chunks = [given] if isinstance(given, dict) else [chunk for chunk in given if isinstance(chunk, dict)]
+    rows = [turn for chunk in chunks for turn in _list(chunk.get("TURNS"))]
     for at, row in _rows(gathered, rows):
         number = row.get("NUMBER")
         if isinstance(number, int) and not isinstance(number, bool):
             if number in seen:
                 continue
             seen.add(number)
-        names = [n for n in row.get("NAMES") or () if isinstance(n, str)]
-        said = [u for u in row.get("UTTERANCES") or () if isinstance(u, str)]
+        names = [n for n in _list(row.get("NAMES")) if isinstance(n, str)]
+        said = [u for u in _list(row.get("UTTERANCES")) if isinstance(u, str)]
         gathered.add("/".join(names), " ".join(said), VOICE, at)
     return gathered.chat("transcript in turns (CRD3)")
 
@@ -258,9 +259,8 @@ def _talk(gathered: Gathered, rows: list) -> None:
         if isinstance(who, dict):
             who = who.get("name") or who.get("role")
         if isinstance(text, list):
-            text = "\n\n".join(
-                p if isinstance(p, str) else p.get("text", "") for p in text if isinstance(p, (str, dict))
-            )
+            parts = [part.get("text") if isinstance(part, dict) else part for part in text]
+            text = "\n\n".join(part for part in parts if isinstance(part, str))
         kind = str(row.get("role", who)).casefold()
         if kind in _NOISE:
             gathered.leave(at, "it is of the system")
@@ -294,8 +294,13 @@ def _first(row: dict, keys: tuple[str, ...]) -> Any:
     return next((row[key] for key in keys if row.get(key) not in (None, "")), None)
 
 
+def _list(value: Any) -> list:
+    """A list as it is; nothing for what is none."""
+    return value if isinstance(value, list) else []
+
+
 def _rows(gathered: Gathered, rows: Any) -> Iterator[tuple[int, dict]]:
-    for at, row in enumerate(rows if isinstance(rows, list) else [], 1):
+    for at, row in enumerate(_list(rows), 1):
         if isinstance(row, dict):
             yield at, row
         else:

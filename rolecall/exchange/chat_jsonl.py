@@ -43,7 +43,8 @@ def read(data: str) -> Chat:
     head = next((row for _, row in rows[:1] if "mes" not in row), {})
     talk = [(at, row) for at, row in rows if row is not head]
     visible = {row.get("name") for _, row in talk if not row.get("is_system") and isinstance(row.get("name"), str)}
-    visible |= {head.get("user_name"), head.get("character_name")} - {"unused", None, ""}
+    named = (head.get("user_name"), head.get("character_name"))
+    visible |= {name for name in named if isinstance(name, str) and name not in ("unused", "")}
     swipes = 0
     for at, row in talk:
         swipes += _take(gathered, at, row, visible, head)

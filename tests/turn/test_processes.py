@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import shutil
-import signal
 import subprocess
 import sys
 import textwrap
@@ -14,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from rolecall.campaign import files, journal, lock, records
+from rolecall.campaign import files, journal, records
 from rolecall.campaign.folder import open_campaign
-from rolecall.errors import Locked, RoleCallError, StorageError
+from rolecall.errors import RoleCallError, StorageError
 from rolecall.turn.lifecycle import Listener
 from tests.turn import world
 from tests.turn.faults import Faulty, Killed, failing
@@ -72,62 +70,6 @@ def test_two_processes_appending_fifty_lines_each_leave_a_hundred_lines_once(tmp
         assert mine == [f"{name} wrote line {number}." for number in range(50)]
 
 
-HOLDER = """
-    import sys
-    from pathlib import Path
-    from rolecall.campaign import lock
-
-    with lock.hold(Path(sys.argv[1]), "rolecall play"):
-        print("held", flush=True)
-        sys.stdin.readline()
-"""
-
-
-def test_a_turn_beside_another_command_names_its_process_its_command_and_its_start(tmp_path: Path) -> None:
-    world.make(tmp_path)
-    before = world.text(tmp_path)
-    process = other(HOLDER, tmp_path)
-    assert process.stdout.readline() == "held\n"
-    game = world.game(tmp_path, world.Teller())
-    game.wait = 0.3
-    with pytest.raises(Locked) as locked:
-        game.tell("I wait.", Listener())
-    said = rf"process {process.pid}, `rolecall play`, since \d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d"
-    assert re.search(said, str(locked.value))
-    assert world.text(tmp_path) == before
-    end(process)
-    assert game.tell("I wait.", Listener()).turn == "T0004"
-
-
-def test_a_turn_waits_for_another_command_that_ends_in_time(tmp_path: Path) -> None:
-    world.make(tmp_path)
-    process = other(HOLDER, tmp_path)
-    assert process.stdout.readline() == "held\n"
-    game = world.game(tmp_path, world.Teller())
-    game.wait = 30.0
-    process.stdin.write("\n")
-    process.stdin.flush()
-    assert game.tell("I wait.", Listener()).turn == "T0004"
-    end(process)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
-def test_a_lock_whose_process_was_killed_holds_nobody_up_and_is_swept(tmp_path: Path) -> None:
-    world.make(tmp_path)
-    process = other(HOLDER, tmp_path)
-    assert process.stdout.readline() == "held\n"
-    process.send_signal(signal.SIGKILL)
-    end(process)
-    litter = tmp_path / "characters" / f"{files.TEMP_PREFIX}1-abc{files.TEMP_SUFFIX}"
-    litter.write_bytes(b"half")
-    assert lock.left_behind(tmp_path)
-    game = world.game(tmp_path, world.Teller())
-    game.wait = 0.3
-    assert game.tell("I wait.", Listener()).turn == "T0004"
-    assert world.assert_laws(tmp_path, {4})
-    assert not lock.left_behind(tmp_path)
-
-
 TURNS = """
     import sys
     from pathlib import Path
@@ -152,7 +94,7 @@ EDITOR = """
     import os, sys, time
     from pathlib import Path
 
-    root, number = Path(sys.argv[1]), 0
+    root, pause, number = Path(sys.argv[1]), float(sys.argv[2]), 0
     while not (root.parent / "enough").exists():
         number += 1
         place = root / ("characters/kit.md" if number % 2 else "lore/note.md")
@@ -160,16 +102,19 @@ EDITOR = """
         aside.write_bytes(place.read_bytes() + f"\\nBy hand {number}.".encode())
         os.replace(aside, place)
         (root / "lore" / f"page-{number}.md").write_text(f"Page {number}.\\n", encoding="utf-8")
-        time.sleep(0.05)
+        time.sleep(pause)
     print(number)
 """
 
 
-def turns_beside_an_editor(place: Path, each: int) -> None:
-    """Two processes tell so many turns each while a third edits entries and adds new ones; all of it stands once."""
+def turns_beside_an_editor(place: Path, each: int, pause: float) -> None:
+    """Two processes tell so many turns each while a third edits entries and adds new ones; all of it stands once.
+
+    `pause`: seconds between two edits.
+    """
     root = place / "tale"
     world.make(root, world.FOLD_SOON)
-    editor, tellers = other(EDITOR, root), [other(TURNS, root, each), other(TURNS, root, each)]
+    editor, tellers = other(EDITOR, root, pause), [other(TURNS, root, each), other(TURNS, root, each)]
     told = [turn for process in tellers for turn in process.communicate()[0].split()]
     (place / "enough").touch()
     edits = int(end(editor))
@@ -183,7 +128,7 @@ def turns_beside_an_editor(place: Path, each: int) -> None:
 
 
 def test_turns_of_two_processes_and_a_third_that_edits_all_stand(tmp_path: Path) -> None:
-    turns_beside_an_editor(tmp_path, 15)
+    turns_beside_an_editor(tmp_path, 15, pause=0.05)
 
 
 # -- the folder
