@@ -319,6 +319,24 @@ def test_fields_of_any_type_are_no_traceback(row):
         assert len(message.speaker) <= 60 and "\x1b" not in message.text and "\ud800" not in message.text
 
 
+TURNS = [{"NAMES": ["MATT"], "UTTERANCES": ["A door."]}]
+
+
+@pytest.mark.parametrize(
+    ("given", "texts"),
+    [
+        (jsonl({**HEAD, "user_name": ["Kit"], "character_name": {}}, KIT), ["I knock."]),
+        ({"turns": [{"author": 3, "candidates": 5}, {"candidates": [{"raw_content": "Yes."}]}]}, ["Yes."]),
+        ({"TURNS": [{"NAMES": 5, "UTTERANCES": ["A door."]}, {"UTTERANCES": "No."}]}, ["A door."]),
+        ([{"TURNS": 3}, {"TURNS": TURNS}, {"TURNS": None}, "x"], ["A door."]),
+        ([{"role": "user", "content": [{"text": 5}, {"text": "Hello"}, 7, "you"]}], ["Hello\n\nyou"]),
+    ],
+    ids=["names in lists", "a number of candidates", "a number of names", "chunks that are none", "parts that are no text"],
+)  # fmt: skip
+def test_a_part_of_another_shape_costs_that_part_alone(given, texts):
+    assert [message.text for message in read(given).messages] == texts
+
+
 # -- the files of strangers
 
 CHATS = sorted((SHARED / "chats").glob("*.jsonl")) if SHARED.exists() else []
