@@ -55,6 +55,7 @@ def prepare(campaign: Campaign, search: Search) -> None:
     import rapidfuzz.distance
     import rapidfuzz.process  # noqa: F401 - loaded now rather than at the first name
 
+    cues.prepare()
     standing(campaign, search)
 
 

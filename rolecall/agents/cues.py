@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from rolecall.campaign.narration import BLANK
+from rolecall.campaign.patterns import Pattern
 
 _SPEAKING = """
 says said asks asked answers answered replies replied whispers whispered mutters muttered murmurs murmured shouts shouted calls called
@@ -45,18 +46,18 @@ _DEED = "|".join(sorted(map(re.escape, _SPEAKS | _DOES), key=len, reverse=True))
 _SPEECH = "|".join(sorted(map(re.escape, _SPEAKS), key=len, reverse=True))
 
 # After a name in told text: what its bearer does. Before a name, behind something said: who says it.
-ACTS = re.compile(
+ACTS = Pattern(
     rf"{_BETWEEN}\s+(?:{_WITH_MORE}|(?:is|was)\s+(?:still\s+|already\s+)?(?!(?:ly|be|rott|miss|sleep|rest|float|hang|noth|someth)ing\b)[a-z]+ing|"
     rf"(?:waiting|laughing|smiling|talking|grinning|humming|singing|whispering|arguing)|(?:{_DEED}))(?![\w'’-])"
 )
-SPOKEN_BY = re.compile(rf"[{BLANK}][\"”“»«’,—–\s]*\s*(?:{_SPEECH})\s+(?:the\s+)?$")
-ACTS_CJK = re.compile(
+SPOKEN_BY = Pattern(rf"[{BLANK}][\"”“»«’,—–\s]*\s*(?:{_SPEECH})\s+(?:the\s+)?$")
+ACTS_CJK = Pattern(
     r"(?:さん|様|殿)?(?:は|が)[^。！？\n]{0,30}?(?:言った|言う|答えた|笑った|微笑んだ|頷いた|うなずいた|立ち上がった|歩いて|囁いた|尋ねた|叫んだ|座った|振り向いた)"
     r"|(?:低声|轻声|大声|突然|慢慢|冷冷地|缓缓)?(?:说道|说|问道|问|笑了|笑道|点了点头|点头|走进|走来|站起|拿起|喊道|答道|叹了口气|低声说)"
 )
 
 # The dead may be remembered, dreamt of, told of, mourned, impersonated (said beside the deed) ...
-NOT_NOW = re.compile(
+NOT_NOW = Pattern(
     r"\b(?:remember\w*|recall\w*|memor(?:y|ies)|dream\w*|nightmare|vision|ghost\w*|spirit|spectre|specter|apparition|haunt\w*|phantom|wraith|"
     r"portrait|painting|painted|statue|photograph|letter|diary|ago|imagin\w*|corpse|grave|graves|coffin|funeral|burial|undead|zombie|revenant|lich|"
     r"necromanc\w*|reanimat\w*|risen|resurrect\w*|impostor|imposter|disguis\w*|illusion|mirage|legend|ballad|alive|back from|dead|died|death|"
@@ -69,7 +70,7 @@ NOT_NOW = re.compile(
     re.I,
 )
 # ... and may have done things before (said in the same sentence).
-NOT_TRULY = re.compile(
+NOT_TRULY = Pattern(
     r"\b(?:once (?:had|was|told|said|taught|stood|used|upon|more had)|who once|used to|would|had|might|could|as if|as though|almost|like|body|bodies|note|journal|message|"
     r"mask|carving|story|stories|tale|song|play|years|when|before|until|if|echo\w*|mind|thinks? of|thought of|thinking of|wake|wished|young|"
     r"einst|hatte|tot|wenn|als|hätte|würde|avait|corps|mort|quand|si|había|muert\w*|cuando|aveva|тело|мертв\w*|мёртв\w*|был[аи]?|бы|если|когда)\b",
@@ -77,7 +78,7 @@ NOT_TRULY = re.compile(
 )
 
 # Words that say somebody has come, gone or is elsewhere, so that two places are no contradiction.
-TRAVEL = re.compile(
+TRAVEL = Pattern(
     r"\b(?:arriv\w*|return\w*|come[s]? back|came back|came home|comes home|travel\w*|journey\w*|rid(?:e|es|ing|den)|rode|sail\w*|march\w*|leav(?:e|es|ing)|left for|depart\w*|"
     r"set(?:s|ting)? (?:out|off)|head(?:s|ed|ing)? (?:for|to|back|north|south|east|west|home|out|down|up)|reach(?:es|ed)? the|cross(?:es|ed)? the|road|"
     r"(?:go|goes|going|went|gone|walk|walks|walked|walking|run|runs|ran|climb|climbs|climbed|hurry|hurries|hurried|step|steps|stepped|ride|slip|slips|slipped|follow|follows|followed|bring|brings|brought|carry|carries|carried|take|takes|took) (?:\w+ ){0,3}(?:to|into|up|down|out|back|across|through|over|home|from|along|past|toward|towards)|"
@@ -88,7 +89,7 @@ TRAVEL = re.compile(
     r"верну\w*|приех\w*|приш\w*|прибы\w*|уход\w*|уш[ёе]л|ушла|ид[ёе]\w*|пош\w*|выход\w*|вош\w*|вход\w*)\b",
     re.I,
 )
-GOES = re.compile(
+GOES = Pattern(
     r"\b(?:leav(?:e|es|ing)|left|go|goes|going|went|walk\w*|rid(?:e|es|ing)|rode|run|runs|ran|climb\w*|travel\w*|journey\w*|head\w*|set (?:out|off)|return\w*|enter\w*|"
     r"cross\w*|follow\w*|arriv\w*|reach\w*|sail\w*|step\w*|come|comes|came|visit\w*|seek|find|search for|look for|make (?:my|our|for)|move|take (?:me|us)|slip\w*|hurr\w*|"
     r"geh\w*|ging|reit\w*|reis\w*|verlass\w*|verläss\w*|komm\w*|tret\w*|tritt|betret\w*|betritt|such\w*|folg\w*|"
@@ -99,30 +100,30 @@ GOES = re.compile(
 )
 
 # Nobody is surprised at the dead who are said to live, nor at somebody who has just come through the door.
-BACK_AGAIN = re.compile(
+BACK_AGAIN = Pattern(
     r"\b(?:alive|back from the dead|resurrect\w*|undead|ghosts?|risen|revenant|zombie|impostor|imposter|lebendig|von den Toten|vivante?|vivo|viva|жив[аой]?|воскрес\w*)\b|生きて|活着",
     re.I,
 )
-DOOR = re.compile(
+DOOR = Pattern(
     r"\b(?:door|gate|footsteps|steps on|knock\w*|hooves|horse|cart|wagon|sledge|boat|gangway|Tür|Tor|porte|puerta|двер\w*)\b",
     re.I,
 )
 
 # `NAME stands at ...`: where somebody is.
-IS_IN = re.compile(
+IS_IN = Pattern(
     r"\s+(?:is|was|stands|stood|sits|sat|waits|waited|lies|lay|sleeps|slept|works|worked|stays|stayed|kneels|knelt|is (?:standing|sitting|waiting|lying|sleeping|working|still)|"
     r"was (?:standing|sitting|waiting|lying|sleeping|working|still)|leans|leaned|ist|steht|stand|sitzt|saß|wartet|liegt|"
     r"est|était|se tient|attend|está|estaba|espera|находится|стоит|стоял[а]?|сидит|сидел[а]?|жд[ёе]т|лежит)"
     r"(?:\s+(?!and\b|but\b|when\b|und\b|et\b|y\b|и\b)[^\s.,;:!?]+){0,3}?"
     r"\s+(?:in|inside|at|on|by|beside|behind|under|within|outside|im|am|an|auf|bei|vor|dans|à|au|devant|en|junto a|в|у|на|около|возле)\s+(?:the\s+|der\s+|dem\s+|den\s+|la\s+|le\s+|el\s+)?$"
 )
-AWAY = re.compile(
+AWAY = Pattern(
     r"\b(?:once|used to|had|would|might|if|dream\w*|remember\w*|think|thinks|thought|imagin\w*|portrait|letter|wonder\w*|years ago|name|names|voice|not|n't|never|nobody|without|like)\b|n['’]t\b",
     re.I,
 )
 
 # What changes hands in a scene has two owners in it, and rightly.
-TRANSFER = re.compile(
+TRANSFER = Pattern(
     r"\b(?:giv(?:e|es|ing|en)|gave|hands? (?:him|her|you|me|them|it|over|back)|handed|handing|pass(?:es|ed)?|tak(?:e|es|ing|en)|took|steal\w*|stole\w*|lend\w*|lent|borrow\w*|buy|buys|bought|sell|sells|sold|"
     r"trade\w*|tosses|tossed|throw\w*|threw|offer\w*|accept\w*|receiv\w*|snatch\w*|grab\w*|seiz\w*|lift\w*|pick\w*|find|finds|found|return\w*|win|wins|won|loot\w*|inherit\w*|"
     r"press(?:es|ed)|slid(?:e|es)?|push(?:es|ed)|catch\w*|caught|wrest\w*|disarm\w*|retriev\w*|copy|copies|replica|forger?y|fake|another|second|twin|let[s]? go|drop\w*|"
@@ -131,7 +132,7 @@ TRANSFER = re.compile(
     re.I,
 )
 # `NAME draws the ...`: only an owner does that.
-WIELDS = re.compile(
+WIELDS = Pattern(
     r"(?:\s+[a-z]+ly)?\s+(?:draws|drew|unsheathes|unsheathed|sheathes|sheathed|wields|wielded|brandishes|brandished|carries|carried|wears|wore|owns|owned|possesses|possessed|swings|swung|keeps|kept|"
     r"pulls out|pulled out|tucks away|tucked away|pockets|pocketed|polishes|polished|sharpens|sharpened|has(?= [^.]{0,60}\b(?:in|on|at|under) (?:his|her|their) (?:belt|coat|pocket|bag|hip|back|cloak|boot|sleeve))|"
     r"zieht|zog|trägt|trug|schwingt|schwang|besitzt|besaß|dégaine|dégaina|porte|portait|brandit|possède|desenvaina|desenvainó|lleva|llevaba|blande|empuña|posee|"
@@ -140,8 +141,8 @@ WIELDS = re.compile(
 )
 
 # Where we are: `in the Rusty Hook` at the head of a sentence or of what is there, `the Rusty Hook's taproom`.
-ARTICLED = re.compile(r"(?:^|[\s\"“*_'’])(?:the|im|am|au|der|die|das|dem|den|la|le|el|los|las)\s+$", re.I)
-INSIDE = re.compile(
+ARTICLED = Pattern(r"(?:^|[\s\"“*_'’])(?:the|im|am|au|der|die|das|dem|den|la|le|el|los|las)\s+$", re.I)
+INSIDE = Pattern(
     r"(?:^[\W_]*|[;:,]\s|\b(?:sit|sits|sat|stand|stands|stood|wait|waits|waited|drink|drinks|drank|are|is|stay|stays|here|back|(?:fire|hearth|talk|lamps?|candles?|air)(?:\s+\w+)?|"
     r"smoke|noise|crowd|tables?|light|warmth|sitzt|sitzen|steht|wartet|Feuer|assise?|assieds|attend|feu|sentad[oa]|espera|fuego)\s+)"
     r"(?:(?:in|inside|at|throughout|within|dans|en|à|dentro de)(?:\s+(?:the|der|dem|den|la|le|el|los|las))?|im|am|au)\s+$",
@@ -151,33 +152,33 @@ _PARTS = (
     r"(?:taproom|common room|hearth|bar|door|roof|rafters|kitchen|fire|floor|walls|windows|cellar|loft|stairs|sign|deck|hold|hull|nave|altar|"
     r"gate|hall|courtyard)"
 )
-STATIC_HERE = re.compile(rf"^['’]s\s+(?:\w+\s+){{0,2}}{_PARTS}\b", re.I)
-PART_OF = re.compile(rf"\b{_PARTS}\s+of\s+(?:the\s+)?$", re.I)
+STATIC_HERE = Pattern(rf"^['’]s\s+(?:\w+\s+){{0,2}}{_PARTS}\b", re.I)
+PART_OF = Pattern(rf"\b{_PARTS}\s+of\s+(?:the\s+)?$", re.I)
 FURNISHED = {
-    "tavern": re.compile(
+    "tavern": Pattern(
         r"\b(?:taproom|common room|bar|barkeep|beer|ale|mugs?|hearth|landlord|landlady|innkeeper|patrons|drinkers|stools?|regulars|cellar|"
         r"Schankraum|Bier|Tresen|Wirt|Wirtin|Krug|Krüge|comptoir|bière|chope|aubergiste|barra|cerveza|jarras?|posader[oa]|parroquianos|"
         r"пиво|стойк\w+|кружк\w+|трактирщи\w+)\b",
         re.I,
     ),
-    "ship": re.compile(r"\b(?:deck|mast|sails?|hull|crew|helm|bow|stern|rigging|bilge|gunwale)\b", re.I),
+    "ship": Pattern(r"\b(?:deck|mast|sails?|hull|crew|helm|bow|stern|rigging|bilge|gunwale)\b", re.I),
 }
-NO_PLACE = re.compile(
+NO_PLACE = Pattern(
     r"\b(?:book|books|war|wars|battle|age|ages|year|years|night|day|days|time|times|month|winter|summer|peace|plague|hunger|famine|siege|psalm|order|"
     r"name|tongue|hours|krieg|zeit|jahr|buch|guerre|temps|livre|guerra|tiempo|libro)\b",
     re.I,
 )
-QUIET = re.compile(r"^\s+(?:is|was|goes|falls|fell|grows|grew|has|smells|hums|empties|fills|ist|wird|est|está)\b", re.I)
-INTRODUCED = re.compile(
+QUIET = Pattern(r"^\s+(?:is|was|goes|falls|fell|grows|grew|has|smells|hums|empties|fills|ist|wird|est|está)\b", re.I)
+INTRODUCED = Pattern(
     r"\b(?:named|called|name is|name was|known as|calls (?:himself|herself|itself|themselves)|introduc\w*|brother|sister|cousin|twin|son|daughter|father|mother|uncle|aunt|nephew|niece|"
     r"wife|husband|stranger|newcomer|a (?:man|woman|girl|boy|certain)|namens|heißt|genannt|Bruder|Schwester|nommée?|appelée?|frère|sœur|llamad[oa]|hermano|hermana|"
     r"по имени|зовут|брат|сестра)[ ,:“\"]+(?:\w+[ ,]+){0,2}$",
     re.I,
 )
-IS = re.compile(
+IS = Pattern(
     r"\s+(?:is|was|has|had|does|did|will|would|ist|war|hat|hatte|est|était|a|avait|está|estaba|tiene|был[аи]?)\s", re.I
 )
-SPEECH_BEFORE = re.compile(rf"(?:^|\W)(?:{_SPEECH})\s+$")
+SPEECH_BEFORE = Pattern(rf"(?:^|\W)(?:{_SPEECH})\s+$")
 
 # Sorts of place. A name of another sort than the scene's is another place, not this one under a wrong name.
 SORTS: dict[str, frozenset[str]] = {
@@ -206,3 +207,10 @@ def sort_of(words: str) -> str:
         sort for word in re.findall(r"[^\W\d_]+", words.casefold()) for sort, names in SORTS.items() if word in names
     ]
     return found[-1] if found else ""
+
+
+def prepare() -> None:
+    """Compile every pattern, for moments when a model is awaited."""
+    for held in (*globals().values(), *FURNISHED.values()):
+        if isinstance(held, Pattern):
+            held.compile()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from rolecall.campaign import secrets
 from rolecall.campaign.documents import Document
 from rolecall.campaign.folder import Campaign
 from rolecall.campaign.narration import Sentence, sentences, without_speech
+from rolecall.campaign.patterns import Pattern
 from rolecall.search import titles
 from rolecall.search.analysis import Word, words
 from rolecall.search.names import Mention
@@ -114,7 +114,7 @@ class Scene:
         starts = self.once("starts", lambda: [sentence.start for sentence in self.sentences])
         return max(0, bisect_right(starts, at) - 1)
 
-    def says(self, number: int, cue: re.Pattern[str]) -> bool:
+    def says(self, number: int, cue: Pattern) -> bool:
         """Whether a cue stands in what a sentence tells (not in what is said in it); False for a number out of range."""
         if not 0 <= number < len(self.sentences):
             return False

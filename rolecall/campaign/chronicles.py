@@ -17,7 +17,7 @@ from rolecall.campaign.frontmatter import scalar
 from rolecall.campaign.journal import Line, turn_id
 from rolecall.campaign.kinds import STATE_FILE
 from rolecall.campaign.text import clean_prose
-from rolecall.errors import Malformed
+from rolecall.errors import DocumentError, Malformed, StorageError
 
 FOLDER = "chronicles"
 _COVERS = re.compile(r"T(\d{4,9})\s*[-–]\s*T(\d{4,9})$|T(\d{4,9})$")
@@ -182,3 +182,17 @@ def without(data: bytes, told: tuple[Line, ...]) -> bytes:
     gone = {line.raw for line in told}
     spans = [(line.start, line.end) for line in journal.lines_of(document) if line.raw in gone]
     return documents.cut(data, STATE_FILE, spans) if spans else data
+
+
+def unfinished(campaign: Campaign) -> tuple[str, tuple[Line, ...]] | None:
+    """(Chronicle, its lines) when the newest Chronicle's lines still stand in the Journal as well; None otherwise."""
+    found = paths(campaign)
+    if not found or not campaign.exists(STATE_FILE):
+        return None
+    path = found[-1][1]
+    try:
+        lines = journal.lines_of(campaign.document(path))
+        standing = {line.raw for line in journal.lines_of(campaign.document(STATE_FILE))}
+    except (DocumentError, StorageError):
+        return None  # `check` tells of it; nothing is taken from a Journal on a doubt
+    return (path, lines) if lines and any(line.raw in standing for line in lines) else None

@@ -11,6 +11,8 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from rolecall.campaign.patterns import Pattern
+
 _FIRST = "first second third fourth fifth sixth seventh eighth ninth"
 _TENTH = "tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
 _ONE = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
@@ -20,38 +22,38 @@ _ORDINALS |= {"thirtieth": 30, "thirty-first": 31}
 _CARDINALS = {word: number for number, word in enumerate(f"{_ONE} eighteen nineteen twenty".split(), 1)}
 
 _NTH = "|".join(sorted(_ORDINALS, key=len, reverse=True))
-_NUMBERED = re.compile(r"(?<![\d\-/.])(\d{1,6})-(\d{1,2})-(\d{1,2})(?![\d\-/])")
-_DAY = re.compile(rf"\b(?:Day|Tag|Jour|Día|Dia|День)\s+(\d{{1,6}}|(?:{'|'.join(_CARDINALS)})\b)", re.I)
-_DAY_CJK = re.compile(r"第\s*(\d{1,6})\s*[日天]|(\d{1,6})\s*日目")
-_OF_MONTH = re.compile(
+_NUMBERED = Pattern(r"(?<![\d\-/.])(\d{1,6})-(\d{1,2})-(\d{1,2})(?![\d\-/])")
+_DAY = Pattern(rf"\b(?:Day|Tag|Jour|Día|Dia|День)\s+(\d{{1,6}}|(?:{'|'.join(_CARDINALS)})\b)", re.I)
+_DAY_CJK = Pattern(r"第\s*(\d{1,6})\s*[日天]|(\d{1,6})\s*日目")
+_OF_MONTH = Pattern(
     rf"\b(?P<nth>{_NTH}|\d{{1,2}}(?:st|nd|rd|th))\s+(?:day\s+)?of\s+the\s+(?P<month>{_NTH}|\d{{1,2}}(?:st|nd|rd|th))\s+month\b",
     re.I,
 )
-_NAMED = re.compile(
+_NAMED = Pattern(
     rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?:of\s+|de\s+)?(?P<month>[^\W\d_]{{3,}})(?:,?\s+(?P<year>\d{{2,6}})\b)?"
     rf"|\bthe\s+(?P<nth>{_NTH})\s+of\s+(?P<month2>[^\W\d_]{{3,}})(?:,?\s+(?P<year2>\d{{2,6}})\b)?"
 )
 
 # What makes a date the day of the scene, in the languages that have words here.
-_IS = re.compile(
+_IS = Pattern(
     r"(?:\b(?:it is|it's|it’s|today is|the date is|the day is|the calendar (?:says|reads|shows)|es ist|heute ist|nous sommes|aujourd['’]hui,? c['’]est|"
     r"hoy es|estamos a|сегодня)|今日は|今天是)"
     r"(?:[ ,]+(?:now|still|only|already|the|a|der|die|das|le|el|morning|evening|night|noon|dawn|afternoon|of|on|am|jetzt|erst)){0,5}[ ,]*$",
     re.I,
 )
-_PART_OF_DAY = re.compile(
+_PART_OF_DAY = Pattern(
     r"^(?:[^\w]*(?:on |in |by )?(?:the )?(?:early |late )?(?:dawn|morning|noon|afternoon|evening|dusk|night|midnight|sunrise|sunset) of )$",
     re.I,
 )
-_COMES = re.compile(
+_COMES = Pattern(
     r"[ ,]*(?:dawns?|breaks?|begins?|opens?|arrives|comes up|bricht an|beginnt|наста[её]т|начинается)\b", re.I
 )
-_PAST = re.compile(
+_PAST = Pattern(
     r"\b(?:had|ago|last|earlier|since|remember\w*|recall\w*|back then|back on|before|was when|hatte|damals|avait|había|when|that|dated|entry|written|wrote|says|reads|page)\b",
     re.I,
 )
-_ALONE = re.compile(r"^[\W_]*$")
-_TAIL = re.compile(r"^[\W_]*(?:[^\W\d_]+[\W_]*){0,5}$")
+_ALONE = Pattern(r"^[\W_]*$")
+_TAIL = Pattern(r"^[\W_]*(?:[^\W\d_]+[\W_]*){0,5}$")
 
 
 @dataclass(frozen=True, slots=True)

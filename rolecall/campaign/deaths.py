@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_DEAD = re.compile(
+from rolecall.campaign.patterns import Pattern
+
+_DEAD = Pattern(
     r"\b(?:dead|deceased|died|killed|slain|murdered|executed|hanged|drowned|perished|buried|"
     r"tot|gestorben|verstorben|gefallen|ermordet|getötet|hingerichtet|ertrunken|"
     r"mort|morte|décédée?|tuée?|assassinée?|noyée?|"
@@ -21,7 +23,7 @@ _DEAD = re.compile(
     re.I,
 )
 # A status that only sounds like it, or that somebody got up from.
-_NOT_DEAD = re.compile(
+_NOT_DEAD = Pattern(
     r"\b(?:un-?dead|half[- ]dead|not dead|nearly|almost|presumed|believed|thought|supposed|reported|feared|rumou?red|said to be|officially|"
     r"left for dead|as good as|playing|feigning|faked?|pretend\w*|legally|dead (?:tired|drunk|set|asleep|broke|on (?:his|her|their) feet)|"
     r"ghost|spirit|revenant|risen|resurrected|revived|returned|lich|vampire|alive|living|walks?|haunts?|wanted|sentenced|to be (?:hanged|executed|killed)|"
@@ -31,19 +33,19 @@ _NOT_DEAD = re.compile(
 )
 
 _NAME = r"(?:(?!(?:The|A|An|He|She|They|It|And|But|When|Then|There|So|Two|At|In|On|By)\b)[^\W\d_a-z][\w'’-]*)(?:\s+(?:(?:of|the|von|de|du)\s+)?[^\W\d_a-z][\w'’-]*){0,3}"
-_DIED = re.compile(
+_DIED = Pattern(
     rf"(?P<names>{_NAME}(?:(?:,\s*(?:and\s+)?|\s+and\s+){_NAME}){{0,4}})\s+"
     r"(?:(?:has|have|had|then|later|also|both|all|finally|soon|is|are|was|were|lies|lay)\s+){0,2}"
     r"(?:died|drowned|perished|dead|killed(?=\s*(?:[.,;:!]|$|by\b|in\b|at\b|on\b|there\b|when\b|with\b|that\b))|slain|murdered(?=\s*(?:[.,;:!]|$|by\b|in\b|at\b|on\b|with\b))|executed|hanged|beheaded|bled to death|burned to death)\b"
 )
-_KILLED = re.compile(
+_KILLED = Pattern(
     rf"\b(?:killed|slew|murdered|executed|hanged|beheaded|buried)\s+(?P<names>{_NAME}(?:\s+and\s+{_NAME})?)(?=\s*(?:[.,;:!]|$|in\b|at\b|on\b|with\b|by\b|under\b|beside\b|for\b|and\b))"
 )
-_ACTIVE = re.compile(r"\b(?:killed|murdered|executed|hanged|beheaded)$")
-_PASSIVE = re.compile(
+_ACTIVE = Pattern(r"\b(?:killed|murdered|executed|hanged|beheaded)$")
+_PASSIVE = Pattern(
     r"\b(?:is|are|was|were|been|lies|lay)\s+(?:then |later |also |both |all |finally )?\w+(?: to death)?$"
 )
-_UNSURE = re.compile(
+_UNSURE = Pattern(
     r"\b(?:if|would|might|may|could|nearly|almost|dream\w*|vision|pretend\w*|claim\w*|lied|lies that|rumou?r\w*|fear\w*|believ\w*|thought|supposed|"
     r"thinks|wonder\w*|whether|not|never|no one|nobody|alive|story|song|legend|play|threaten\w*|plann?\w*|want\w*|swore to|promised to|tried|trying|until)\b",
     re.I,

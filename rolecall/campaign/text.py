@@ -102,5 +102,7 @@ def slug(text: str, fallback: str = "untitled") -> str:
 
 def fold(text: str) -> str:
     """The form under which two spellings of one name are equal: NFC, case-folded, one kind of apostrophe, single spaces."""
+    if text.isascii():
+        return " ".join(text.casefold().split())
     text = unicodedata.normalize("NFC", text).casefold().replace("’", "'").replace("ʼ", "'")
     return " ".join(unicodedata.normalize("NFC", text).split())

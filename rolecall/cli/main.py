@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
@@ -110,6 +111,8 @@ def cli(ctx: click.Context, folder: Path | None) -> None:
 
 def main() -> None:
     """Run the command; whatever goes wrong is one line on stderr and an exit code: 1 failed, 2 usage, 130 stopped."""
+    # A command makes far more than it drops: looking for cycles every 700 objects took a tenth of its time.
+    gc.set_threshold(50_000, 20, 20)
     _text_streams()
     code = _run()
     for stream in (sys.stdout, sys.stderr):

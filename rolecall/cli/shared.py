@@ -57,10 +57,12 @@ def put_right(campaign: Campaign) -> None:
     """Recover under the lock; a campaign that cannot be written, is being written or is broken is read as it is."""
     from rolecall.campaign import commits, lock
     from rolecall.errors import Conflict, DocumentError, Locked, StorageError
+    from rolecall.turn import unfinished
+
+    if not unfinished.is_left(campaign):
+        return
     from rolecall.turn import recovery
 
-    if not recovery.is_needed(campaign):
-        return
     try:
         with lock.hold(campaign.root, "recovery", wait=0.1), commits.keeping(campaign):
             for done in recovery.recover(campaign, search_of(campaign)):

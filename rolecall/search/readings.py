@@ -11,21 +11,22 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from rolecall.campaign.patterns import Pattern
 from rolecall.search import titles
 from rolecall.search.analysis import APOSTROPHES
 
 _LATIN = {"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "ı": "i"}
 _LETTERS = {"ё": "е", "أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ى": "ي", "ی": "ي", "ک": "ك", "ـ": ""}
-_ASIDE = re.compile(r"[(\[（［【〔](.*?)[)\]）］】〕]")
-_NICKNAME = re.compile(r'["“”„«»「『](.{1,40}?)["“”«»」』]')
-_TAIL = re.compile(r"\s*[,،，、;]\s*|\s+[-–—]+\s+|\s*[–—]\s+|:\s+")
-_OWNER = re.compile(rf"(\w+)(?:[{APOSTROPHES}]s|s[{APOSTROPHES}])(?!\w)")
-_ELISION = re.compile(rf"^\s*l[{APOSTROPHES}]", re.I)  # the article of L'Étang
+_ASIDE = Pattern(r"[(\[（［【〔](.*?)[)\]）］】〕]")
+_NICKNAME = Pattern(r'["“”„«»「『](.{1,40}?)["“”«»」』]')
+_TAIL = Pattern(r"\s*[,،，、;]\s*|\s+[-–—]+\s+|\s*[–—]\s+|:\s+")
+_OWNER = Pattern(rf"(\w+)(?:[{APOSTROPHES}]s|s[{APOSTROPHES}])(?!\w)")
+_ELISION = Pattern(rf"^\s*l[{APOSTROPHES}]", re.I)  # the article of L'Étang
 _LONE = titles.ARTICLES | {"s", "d", "e", "y"}  # single letters that are words
-_COUNTED = re.compile(r"(\d+)(?:st|nd|rd|th|er|re|e|eme|ste|te|й|я|е|го)?")
+_COUNTED = Pattern(r"(\d+)(?:st|nd|rd|th|er|re|e|eme|ste|te|й|я|е|го)?")
 
 # Scripts in which one character is as much as a word, so that no slip of the pen can be guessed.
-UNSPACED = re.compile(
+UNSPACED = Pattern(
     r"[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3\U00020000-\U000323af]"
 )
 

@@ -19,7 +19,7 @@ from rolecall.campaign.instructions import instructions
 from rolecall.campaign.journal import lines_of, turn_id
 from rolecall.campaign.kinds import STATE_FILE
 from rolecall.campaign.records import FOLDS, Record
-from rolecall.errors import DocumentError, Malformed, StorageError
+from rolecall.errors import Malformed
 from rolecall.models.chain import Chain
 
 
@@ -136,20 +136,6 @@ def _free_folder(campaign: Campaign, number: int) -> str:
     return f"{FOLDS}/{number:04d}-{last + 1}" if last else f"{FOLDS}/{number:04d}"
 
 
-def pending(campaign: Campaign) -> tuple[str, tuple[journal.Line, ...]] | None:
-    """(Chronicle, its lines) when the newest Chronicle's lines still stand in the Journal as well; None otherwise."""
-    found = chronicles.paths(campaign)
-    if not found or not campaign.exists(STATE_FILE):
-        return None
-    path = found[-1][1]
-    try:
-        lines = lines_of(campaign.document(path))
-        standing = {line.raw for line in lines_of(campaign.document(STATE_FILE))}
-    except (DocumentError, StorageError):
-        return None  # `check` tells of it; nothing is taken from a Journal on a doubt
-    return (path, lines) if lines and any(line.raw in standing for line in lines) else None
-
-
 def finish(campaign: Campaign) -> str | None:
     """Finish a fold that a crash left between its two writes; the Chronicle's path when there was one.
 
@@ -158,7 +144,7 @@ def finish(campaign: Campaign) -> str | None:
     if found := chronicles.paths(campaign):
         for folder in records.attempts(campaign.root, found[-1][0])[-1:]:
             records.finish_torn(campaign.root, folder)
-    left = pending(campaign)
+    left = chronicles.unfinished(campaign)
     if left is None:
         return None
     path, lines = left

@@ -3,7 +3,7 @@
     game = Game(root, models=["anthropic/NAME"], environ=os.environ)
     game.tell("I open the door.", Listener(text=print))
 
-Every method that writes holds the campaign's lock and first puts right what a crash left.
+Every method that writes holds the campaign's lock and first puts right what a crash left. What a turn does not need is imported later.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rolecall.agents.purse import Purse
 from rolecall.campaign import commitlines, commits, lock, records, timelines
@@ -21,7 +22,6 @@ from rolecall.campaign.activity import Feed
 from rolecall.campaign.folder import Campaign, open_campaign
 from rolecall.campaign.journal import turn_id
 from rolecall.campaign.kinds import STATE_FILE
-from rolecall.campaign.renaming import Plan, Renaming
 from rolecall.campaign.settings import SETTINGS_FILE
 from rolecall.campaign.text import blemishes, clean
 from rolecall.errors import GitTrouble, ModelSettings, RoleCallError, TurnError
@@ -29,16 +29,18 @@ from rolecall.models.chain import Chain, Models
 from rolecall.models.roles import chains_for
 from rolecall.search import reconcile
 from rolecall.search.searcher import Search
-from rolecall.turn import costs, folding, mending, modelnames, recovery, renamed, rollback, telling, warming
+from rolecall.turn import costs, folding, modelnames, recovery, telling
 from rolecall.turn.aside import Rest
 from rolecall.turn.interrupts import uninterrupted
 from rolecall.turn.lifecycle import Listener, Turn, next_turn
 from rolecall.turn.result import Degraded, Result
 
+if TYPE_CHECKING:
+    from rolecall.campaign.renaming import Plan, Renaming
+    from rolecall.turn.rollback import Undone
+
 LONGEST_ACTION = 8000  # characters
 LATER = "committed with the next turn"  # what git would not take
-
-
 _RAISE = "raise `ceiling` in rolecall.yaml, or begin another session"
 
 
@@ -136,6 +138,8 @@ class Game:
 
     def begin_swipe(self, listener: Listener, *, reroll: bool = False) -> Rest:
         """Tell another answer up to its last word; its afterwork is the `Rest`, as with `begin`. Raises as `swipe`."""
+        from rolecall.turn import rollback
+
         self.settle()
         with ExitStack() as held:
             campaign, search = held.enter_context(self.writing(listener))
@@ -158,14 +162,18 @@ class Game:
 
     def switch(self, wanted: int, listener: Listener) -> int:
         """Put an answer that was had already in the place of the current one; the turn's number. No model is asked."""
+        from rolecall.turn import rollback
+
         self.settle()
         with self.writing(listener) as (campaign, _):
             turn = rollback.switch(campaign, wanted)
             self.commit(lambda: self._message(turn, "Swipe"), listener)
             return turn
 
-    def undo(self, listener: Listener, *, count: int = 1, turn: int = 0) -> list[rollback.Undone]:
+    def undo(self, listener: Listener, *, count: int = 1, turn: int = 0) -> list[Undone]:
         """Take back the last `count` turns, or one turn whose later ones stay."""
+        from rolecall.turn import rollback
+
         self.settle()
         with self.writing(listener) as (campaign, _):
             turns = [turn] if turn else rollback.last_turns(campaign, count)
@@ -178,6 +186,8 @@ class Game:
 
     def rename(self, old: str, new: str, listener: Listener) -> Plan:
         """Call an entry by another name everywhere. UnknownName, CampaignError where that cannot be; then nothing is changed."""
+        from rolecall.turn import renamed
+
         self.settle()
         with self.writing(listener) as (campaign, _):
             plan = renamed.rename(campaign, old, new)
@@ -186,6 +196,8 @@ class Game:
 
     def unrename(self, listener: Listener) -> tuple[Renaming, list[str]]:
         """Take the last renaming back: (what it was, what could not be taken out)."""
+        from rolecall.turn import renamed
+
         self.settle()
         with self.writing(listener) as (campaign, _):
             one, clashes = renamed.take_back(campaign)
@@ -194,6 +206,8 @@ class Game:
 
     def mend(self, listener: Listener, *, back: bool = False) -> tuple[list[str], list[str]]:
         """Make the certain fixes of `check`, or take the last ones back: (what was done, what could not be taken out)."""
+        from rolecall.turn import mending
+
         self.settle()
         with self.writing(listener) as (campaign, _):
             done, left = mending.take_back(campaign) if back else ([one.said for one in mending.fix(campaign)], [])
@@ -267,6 +281,8 @@ class Game:
             self._upkeep.start()
 
     def _refresh(self) -> None:
+        from rolecall.turn import warming
+
         self._enough = enough = threading.Event()
         with suppress(RoleCallError):  # the next command looks again, and tells
             self._search.refresh()

@@ -13,15 +13,15 @@ from pathlib import Path
 
 from rolecall.campaign import files, records
 from rolecall.campaign.effects import Effect, decode, edit_of, encode
-from rolecall.campaign.folder import MACHINE_FOLDER, Campaign
+from rolecall.campaign.folder import Campaign
 from rolecall.campaign.journal import turn_id
 from rolecall.campaign.kinds import STATE_FILE
 from rolecall.campaign.records import Record
 from rolecall.campaign.reversal import taken_back
 from rolecall.errors import Conflict, DocumentError, ExchangeError, StorageError, TurnError
 from rolecall.turn.lifecycle import next_turn, uninterrupted
+from rolecall.turn.unfinished import INGEST as MARK
 
-MARK = f"{MACHINE_FOLDER}/ingest.json"
 PLANNED = 200  # effects of a plan's line
 MOST = 14 * 1024 * 1024  # bytes of a plan: a record holds them twice, and is read as a whole
 

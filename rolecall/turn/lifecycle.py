@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from rolecall.agents import continuity, narrator
+from rolecall.agents import narrator
 from rolecall.agents.afterwork import SUGGESTED, Afterwork
 from rolecall.agents.calls import Desk
 from rolecall.agents.narrator import Narration
@@ -256,6 +256,8 @@ class Turn:
         phases: Phases,
     ) -> Narration:
         """One repair round before the player sees the text, when the prose is at odds with the campaign."""
+        from rolecall.agents import continuity
+
         found = phases.check(narration.prose, state, action)
         worth = [one for one in found if one.severity != "warning"]
         phases.report(worth)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 
-from rolecall.agents import continuity, historian, retriever, scribe, tunnelvision
+from rolecall.agents import historian, retriever, scribe, tunnelvision
 from rolecall.agents.calls import Desk
 from rolecall.agents.retriever import Pick
 from rolecall.agents.scene import Finding
@@ -88,6 +88,8 @@ class Phases:
         """What can be done while the narrator is awaited. Nothing comes of a failure here."""
         with suppress(Exception):
             self.search.tidy()
+            from rolecall.agents import continuity  # here, so that the narrator is asked before that is imported
+
             continuity.prepare(self.campaign, self.search)
         with suppress(RoleCallError):
             self._earlier = self._missed()
@@ -103,6 +105,8 @@ class Phases:
     def check(self, prose: str, state: Document, action: str) -> list[Finding]:
         """The continuity check: what is at odds with the campaign. Nothing is found where it cannot be made."""
         try:
+            from rolecall.agents import continuity
+
             hidden = leaks.hidden_near(f"{prose}\n{state.data.decode('utf-8', 'replace')}", self.search)
             return continuity.findings(prose, state, self.search, self.campaign, action, hidden)
         except Exception as error:  # a check never costs a turn

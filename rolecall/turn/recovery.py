@@ -4,22 +4,22 @@ finished; temporary files are swept. No model is asked: a paid answer is in the 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rolecall.agents import historian, narrator
 from rolecall.agents.calls import saved_events
-from rolecall.campaign import lock, proposals, records, seeds, summaries
+from rolecall.campaign import files, lock, proposals, records, seeds, summaries
 from rolecall.campaign.effects import Effect, decode
 from rolecall.campaign.folder import Campaign
 from rolecall.campaign.journal import turn_id
 from rolecall.campaign.kinds import STATE_FILE
 from rolecall.campaign.records import Record
-from rolecall.errors import StorageError
 from rolecall.exchange import importing
 from rolecall.search.searcher import Search
 from rolecall.tools import families
 from rolecall.tools.toolbox import NARRATOR, Table
-from rolecall.turn import before, courses, folding, immersion, ingested, renamed, rollback, soundness, telling
+from rolecall.turn import before, courses, folding, immersion, soundness, telling, unfinished
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,27 +29,10 @@ class Recovered:
     what: str
 
 
-def is_needed(campaign: Campaign) -> bool:
-    """Whether an interrupted command left something; cheap enough for every command."""
-    root = campaign.root
-    try:
-        return (
-            lock.left_behind(root)
-            or records.newest_open(root) is not None
-            or rollback.pending(root) is not None
-            or ingested.pending(root) is not None
-            or renamed.pending(root) is not None
-            or folding.pending(campaign) is not None
-            or courses.is_other(campaign)
-        )
-    except StorageError:
-        return True  # a record that the disk does not give out now: whoever writes is told
-
-
 def recover(campaign: Campaign, search: Search) -> list[Recovered]:
     """Put right what an interrupted command left. Holds only under the campaign's lock; may itself be interrupted."""
     done: list[Recovered] = []
-    if rollback.pending(campaign.root) is None and (turns := courses.follow(campaign)):
+    if not files.exists(campaign.root, unfinished.ROLLBACK) and (turns := courses.follow(campaign)):
         done.append(Recovered(f"The story took another course at {turn_id(turns[0])}; swipe and undo follow it"))
     while (folder := records.newest_open(campaign.root)) and records.begun(campaign.root, folder) is None:
         done.append(_put_aside(campaign, folder))
@@ -59,16 +42,27 @@ def recover(campaign: Campaign, search: Search) -> list[Recovered]:
         done.append(Recovered(f"A fold that was interrupted is finished: {path}"))
     if folder is not None:
         done.append(_recover_turn(campaign, search, folder))
-    if rollback.pending(campaign.root) is not None:
-        done.append(Recovered(rollback.recover(campaign)))
-    if ingested.pending(campaign.root) is not None:
-        done.append(Recovered(ingested.recover(campaign)))
-    if renamed.pending(campaign.root) is not None:
-        done.append(Recovered(renamed.recover(campaign)))
+    done += [Recovered(told) for told in _noted(campaign)]
     proposals.finish(campaign.root)
     lock.put_right(campaign.root)
     done += [Recovered(told) for told in importing.finish(campaign.root)]
     return done
+
+
+def _noted(campaign: Campaign) -> Iterator[str]:
+    """Finish what a note says has begun; what does that is imported only then, for there is hardly ever a note."""
+    if files.exists(campaign.root, unfinished.ROLLBACK):
+        from rolecall.turn import rollback
+
+        yield rollback.recover(campaign)
+    if files.exists(campaign.root, unfinished.INGEST):
+        from rolecall.turn import ingested
+
+        yield ingested.recover(campaign)
+    if files.exists(campaign.root, unfinished.RENAME):
+        from rolecall.turn import renamed
+
+        yield renamed.recover(campaign)
 
 
 def _recover_turn(campaign: Campaign, search: Search, folder: str) -> Recovered:

@@ -11,14 +11,14 @@ import re
 from pathlib import Path
 
 from rolecall.campaign import files, recordlines, records, renaming
-from rolecall.campaign.folder import MACHINE_FOLDER, Campaign
+from rolecall.campaign.folder import Campaign
 from rolecall.campaign.records import Record
 from rolecall.campaign.renaming import Plan, Renaming
 from rolecall.errors import DocumentError, StorageError, TurnError, Unclear
 from rolecall.turn.ingested import revert
 from rolecall.turn.interrupts import uninterrupted
+from rolecall.turn.unfinished import RENAME as MARK
 
-MARK = f"{MACHINE_FOLDER}/rename.json"
 _KEYS = ("folder", "kind", "path", "target", "old", "new")
 
 

@@ -15,13 +15,14 @@ from pathlib import Path
 from rolecall.campaign import chronicles, files, journal, recordlines, records, seeds, story
 from rolecall.campaign.documents import append_to_section
 from rolecall.campaign.effects import decode
-from rolecall.campaign.folder import MACHINE_FOLDER, Campaign
+from rolecall.campaign.folder import Campaign
 from rolecall.campaign.journal import turn_id
 from rolecall.campaign.kinds import STATE_FILE
 from rolecall.campaign.records import Record
 from rolecall.campaign.reversal import Clash, taken_back
 from rolecall.errors import Conflict, RoleCallError, StorageError, TurnError
 from rolecall.turn import renamed, soundness, telling
+from rolecall.turn.unfinished import ROLLBACK as MARK
 
 _OVERWRITTEN = (
     "field",
@@ -31,7 +32,6 @@ _OVERWRITTEN = (
     "item",
     "row",
 )  # what a later turn puts in the place of an earlier one's
-MARK = f"{MACHINE_FOLDER}/rollback.json"
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,14 +150,14 @@ def test_what_people_usually_write_needs_no_yaml_parser(block):
     assert plainblock.read(block) == by_yaml(block) is not None
 
 
-@settings(max_examples=400)
+@settings(max_examples=400, deadline=None)
 @given(BLOCKS)
 def test_a_block_is_read_as_the_yaml_parsers_read_it_or_left_to_them(block):
     plain = plainblock.read(block)
     assert plain is None or plain == by_yaml(block)
 
 
-@settings(max_examples=100)
+@settings(max_examples=100, deadline=None)
 @given(st.sampled_from(USUAL), st.data())
 def test_a_usual_block_with_something_put_in_is_read_the_same_or_left(block, data):
     at = data.draw(st.integers(0, len(block)))

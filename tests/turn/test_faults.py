@@ -17,7 +17,7 @@ from rolecall.campaign import checks, lock, records, template
 from rolecall.campaign.folder import open_campaign
 from rolecall.errors import RoleCallError
 from rolecall.search.searcher import Search
-from rolecall.turn import recovery
+from rolecall.turn import recovery, unfinished
 from rolecall.turn.game import Game
 from rolecall.turn.lifecycle import Listener
 from tests.turn import world
@@ -104,7 +104,7 @@ class Laws:
 def recover(root: Path) -> list[recovery.Recovered]:
     """What a reading command does first."""
     campaign = open_campaign(root, here_only=True)
-    if not recovery.is_needed(campaign):
+    if not unfinished.is_left(campaign):
         return []
     with lock.hold(root, "recovery"):
         return recovery.recover(campaign, Search(campaign))
