@@ -97,7 +97,7 @@ def _broken(entry: Entry) -> str:
 
 
 def _warnings(campaign: Campaign, search: Search) -> list[str]:
-    found = [_broken(entry) for _, entry in sorted(search.catalogue.items()) if entry.broken]
+    found = [_broken(entry) for entry in search.catalogue.marked("broken")]
     found += [
         f"{path}: a conflict copy" for path, _ in campaign.walk() if CONFLICT_COPY.search(path.rsplit("/", 1)[-1])
     ]

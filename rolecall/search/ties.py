@@ -10,6 +10,9 @@ from rolecall.search.catalogue import NAMELESS, Catalogue
 
 _NAME, _ALIAS = 0, 1
 
+_Bearers = dict[str, tuple[tuple[int, str], ...]]  # name: (its rank, path)
+_Users = dict[str, tuple[str, ...]]  # name: paths of the files that refer to it
+
 
 @dataclass(frozen=True, slots=True)
 class Tie:
@@ -24,37 +27,43 @@ class Tie:
 class Ties:
     """All ties of a campaign. A name that nobody bears ties to nothing.
 
-    Kept as two tables, of who bears a name and of who uses it, so that a changed file changes only its own rows.
+    Kept as two tables, of who bears a name and of who uses it, so that a changed file changes only its own rows. Each is made
+    when it is first asked for.
     """
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
-        self._bearers: dict[str, tuple[tuple[int, str], ...]] = {}  # name: (its rank, path)
-        self._users: dict[str, tuple[str, ...]] = {}  # name: paths of the files that refer to it
-        self._add(None)
+        self._borne: _Bearers | None = None
+        self._used: _Users | None = None
 
     def changed(self, catalogue: Catalogue, paths: Iterable[str]) -> Ties:
         """The ties after the entries of some paths have become others."""
-        paths = list(paths)
-        new = Ties.__new__(Ties)
-        new._catalogue, new._bearers, new._users = catalogue, dict(self._bearers), dict(self._users)
+        paths, new = list(paths), Ties(catalogue)
         gone = set(paths)
-        for key in {key for _, key, _ in _names(self._catalogue, paths)}:
-            new._bearers[key] = tuple(pair for pair in new._bearers[key] if pair[1] not in gone)
-        for _, refs in self._catalogue.references(paths):
-            for key in {_key(ref[1]) for ref in refs}:
-                new._users[key] = tuple(path for path in new._users[key] if path not in gone)
-        new._add(paths)
+        if self._borne is not None:
+            new._borne = dict(self._borne)
+            for key in {key for _, key, _ in _names(self._catalogue, paths)}:
+                new._borne[key] = tuple(pair for pair in new._borne[key] if pair[1] not in gone)
+            _add_bearers(new._borne, catalogue, paths)
+        if self._used is not None:
+            new._used = dict(self._used)
+            for _, refs in self._catalogue.references(paths):
+                for key in {_key(ref[1]) for ref in refs}:
+                    new._used[key] = tuple(path for path in new._used[key] if path not in gone)
+            _add_users(new._used, catalogue, paths)
         return new
 
-    def _add(self, paths: Iterable[str] | None) -> None:
-        for path, key, rank in _names(self._catalogue, paths):
-            borne = self._bearers.get(key, ())
-            if all(path != other for _, other in borne):
-                self._bearers[key] = (*borne, (rank, path))
-        for path, refs in self._catalogue.references(paths):
-            for key in {_key(ref[1]) for ref in refs}:
-                self._users[key] = (*self._users.get(key, ()), path)
+    @property
+    def _bearers(self) -> _Bearers:
+        if self._borne is None:
+            self._borne = _add_bearers({}, self._catalogue, None)
+        return self._borne
+
+    @property
+    def _users(self) -> _Users:
+        if self._used is None:
+            self._used = _add_users({}, self._catalogue, None)
+        return self._used
 
     def named(self, name: str) -> list[str]:
         """The paths of the entries of that name or alias, names before aliases."""
@@ -88,6 +97,23 @@ class Ties:
         near = dict.fromkeys(other for other, tie in ties if secrets or not tie.secret)
         entries = map(self._catalogue.__getitem__, near)
         return [entry.path for entry in entries if not entry.withheld and entry.kind not in NAMELESS]
+
+
+def _add_bearers(table: _Bearers, catalogue: Catalogue, paths: Iterable[str] | None) -> _Bearers:
+    for path, key, rank in _names(catalogue, paths):
+        borne = table.get(key)
+        if borne is None:
+            table[key] = ((rank, path),)
+        elif all(path != other for _, other in borne):
+            table[key] = (*borne, (rank, path))
+    return table
+
+
+def _add_users(table: _Users, catalogue: Catalogue, paths: Iterable[str] | None) -> _Users:
+    for path, refs in catalogue.references(paths):
+        for key in {_key(ref[1]) for ref in refs}:
+            table[key] = (*table.get(key, ()), path)
+    return table
 
 
 def _names(catalogue: Catalogue, paths: Iterable[str] | None) -> Iterable[tuple[str, str, int]]:
