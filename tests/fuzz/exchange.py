@@ -25,7 +25,8 @@ from tests.fuzz.matter import bent, dumped, texts, torn
 KEYWORDS = st.sampled_from(png.KEYWORDS)
 
 
-def _wrapped(value: object, how: str, keyword: str) -> bytes:
+def wrapped(value: object, how: str, keyword: str) -> bytes:
+    """A card as it travels."""
     packed = {
         "plain": lambda: dumped(value),
         "tEXt": lambda: foreign.png(foreign.plain(keyword, value)),
@@ -39,7 +40,7 @@ def _wrapped(value: object, how: str, keyword: str) -> bytes:
 
 
 WRAPPINGS = ("plain", "plain", "plain", "tEXt", "zTXt", "iTXt", "charx", "jpeg", "utf-16")
-exports = st.builds(_wrapped, bent(SEEDS), st.sampled_from(WRAPPINGS), KEYWORDS)
+exports = st.builds(wrapped, bent(SEEDS), st.sampled_from(WRAPPINGS), KEYWORDS)
 imported = exports | torn(exports)
 
 
@@ -114,11 +115,12 @@ TRANSCRIPTS = (
 )
 
 
-def _lines(rows: object) -> bytes:
+def lines(rows: object) -> bytes:
+    """Rows as JSON lines."""
     return b"\n".join(map(dumped, rows if isinstance(rows, list) else [rows]))
 
 
-chats = bent(TALKS).map(dumped) | bent(LINES).map(_lines) | torn(st.sampled_from(TRANSCRIPTS))
+chats = bent(TALKS).map(dumped) | bent(LINES).map(lines) | torn(st.sampled_from(TRANSCRIPTS))
 chats = chats | chats | torn(chats) | torn(writing.notes().map(lambda note: note.data))
 
 

@@ -168,6 +168,15 @@ def _lines() -> list[dict]:
     return [json.loads(line) for place in sorted(folder.rglob("*.jsonl")) for line in place.read_bytes().splitlines()]
 
 
+SHA = "0" * 64
+RECORDS = [
+    b'{"do": "write", "path": "a.md", "op": "history", "turn": 4, "at": 3, "old": "", "new": "x", "before": "%s", "after": "%s"}'
+    % (SHA.encode(), SHA.encode()),
+    b'{"do": "plan", "model": "m", "phase": "x", "passages": [], "effects": [{"op": "item", "path": "a.md", "turn": 4, "text": "[1]"}]}\n{"do": "told"}\n{"do": "closed"}',
+    b'{"do": "usage", "layers": [{"layer": "dm", "model": "m", "fresh": 1, "cached": 0, "written": 0, "out": 2}], "dropped": []}',
+    b'{"do": "before", "effects": [], "fragments": [["dm", {"resources": []}]]}\n{"do": "reverted", "write": "x", "result": "y"}',
+    b'{"type": "used", "fresh": 1, "out": 2}\n{"type": "call", "id": "1", "name": "x", "arguments": {}}\n{"type": "stopped", "reason": "end"}',
+]
 LINES = st.lists(
     st.deferred(lambda: bent(_lines())).map(dumped) | torn(st.deferred(lambda: st.sampled_from(_lines())).map(dumped)),
     max_size=4,
