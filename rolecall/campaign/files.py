@@ -192,13 +192,23 @@ def append(
             raise
         if durable:
             fs.fsync(fd)
-        here = os.stat(place)
-        if (here.st_dev, here.st_ino) != (os.fstat(fd).st_dev, os.fstat(fd).st_ino):
+        if not _is_at(fd, place):
             raise Conflict("an editor replaced the file meanwhile", path=path, remedy="run the command again")
     except OSError as error:
         raise refused(error, path) from None
     finally:
         fs.close(fd)
+
+
+def _is_at(fd: int, place: Path) -> bool:
+    """Whether an open file still bears its name. Asked by name Windows may tell another device than of an open file."""
+    if os.path.samestat(os.stat(place), os.fstat(fd)):
+        return True
+    again = fs.open(place, os.O_RDONLY)
+    try:
+        return os.path.samestat(os.fstat(again), os.fstat(fd))
+    finally:
+        fs.close(again)
 
 
 def _take_back(fd: int, before: int, data: bytes) -> None:

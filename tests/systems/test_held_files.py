@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rolecall.campaign import displacing, files
-from rolecall.errors import StorageError
+from rolecall.errors import Conflict, StorageError
 from rolecall.turn.lifecycle import Listener
 from tests.systems.disk import SYSTEMS, Disk
 from tests.turn.world import Teller, assert_laws, game, make, text
@@ -110,3 +110,30 @@ def test_nothing_of_ours_is_open_between_two_commands(windows: Disk, rolecall) -
     assert not [path for path in held if not path.endswith((".seg", "lock"))], held
     os.rename(tale, windows.root / "told")
     game(windows.root / "told", Teller()).tell("I wait.", Listener())
+
+
+def test_an_append_knows_its_file_though_its_name_tells_another_device(tmp_path: Path, monkeypatch) -> None:
+    """`os.stat` and `os.fstat` need not agree on `st_dev` there; a file that an editor replaced is told apart all the same."""
+    place = tmp_path / "a.md"
+    place.write_bytes(b"one\n")
+    ask = os.stat
+
+    def elsewhere(path: object, **how: object) -> os.stat_result:
+        info = list(ask(path, **how))
+        info[2] += 1 << 32
+        return os.stat_result(info)
+
+    monkeypatch.setattr(os, "stat", elsewhere)
+    files.append(tmp_path, "a.md", b"two\n")
+    assert place.read_bytes() == b"one\ntwo\n"
+
+    class Replacing(files.FileSystem):
+        def fsync(self, fd: int) -> None:
+            super().fsync(fd)
+            (tmp_path / "b.md").write_bytes(b"the editor's\n")
+            os.replace(tmp_path / "b.md", place)
+
+    monkeypatch.setattr(files, "fs", Replacing())
+    with pytest.raises(Conflict, match="an editor replaced the file"):
+        files.append(tmp_path, "a.md", b"three\n")
+    assert place.read_bytes() == b"the editor's\n"
