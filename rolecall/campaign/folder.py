@@ -25,6 +25,7 @@ _MARKDOWN = "markdown"
 
 _LEFT_OUT = {"imports", "instructions", "prose"}  # at the top: not material of the world
 _LEFT_OUT_FILES = {"readme.md", "changelog.md", "license.md"}  # at the top
+_OWN = {"campaign-state.md", "chronicles", "story", "arcs", "dm", *_LEFT_OUT}  # at the top: found by these names
 _NEVER = {"node_modules", "__pycache__"}
 # What editors and synchronisers leave beside a file. Conflict copies are kept out of play; `check` tells of them.
 _JUNK = re.compile(r"~$|^\.|^#.*#$|\.(?:tmp|swp|swx|bak|orig|part|icloud)$|^(?:4913|thumbs\.db|desktop\.ini)$", re.I)
@@ -118,7 +119,8 @@ def _walk_into(root: Path, folder: str, depth: int, found: list[tuple[str, os.Di
         name = entry.name
         if not (sort := _sort(name)):
             continue
-        name = name if name.isascii() else _composed(entry)
+        if not folder or not name.isascii():
+            name = _spelled(entry, at_top=not folder)
         path = f"{folder}/{name}" if folder else name
         if sort == _MARKDOWN and _is_plain(root, path, entry):
             found.append((path, entry))
@@ -159,9 +161,14 @@ def _stamp(path: str, entry: os.DirEntry) -> Stamp | None:
     return Stamp(info.st_size, info.st_mtime_ns, info.st_ino)
 
 
-def _composed(entry: os.DirEntry) -> str:
-    """A name in NFC where the disk takes that for the same file (macOS), as git and everything written here spell it; else as listed."""
-    name = unicodedata.normalize("NFC", entry.name)
+def _spelled(entry: os.DirEntry, *, at_top: bool) -> str:
+    """A name as everything written here spells it, where the disk takes that for the same file (macOS, Windows); else as listed.
+
+    That is NFC, and the game's own files and folders in lower case.
+    """
+    name = entry.name if entry.name.isascii() else unicodedata.normalize("NFC", entry.name)
+    if at_top and name.casefold() in _OWN:
+        name = name.casefold()
     if name == entry.name:
         return name
     try:

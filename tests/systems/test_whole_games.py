@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import unicodedata
 from collections.abc import Callable
@@ -73,6 +72,15 @@ def _write(place: Path, text: str) -> None:
     place.write_bytes(text.encode())
 
 
+def _fold_soon(root: Path) -> None:
+    settings = root / "rolecall.yaml"
+    text = settings.read_text("utf-8")
+    assert "fold_at: 3500" in text and "keep_lines: 6" in text
+    settings.write_text(
+        text.replace("fold_at: 3500", "fold_at: 400").replace("keep_lines: 6", "keep_lines: 2"), "utf-8"
+    )
+
+
 def _text(root: Path) -> dict[str, bytes]:
     found = {}
     for place, folders, names in os.walk(root):
@@ -90,6 +98,11 @@ def _sound(rolecall, root: Path, disk: Disk) -> None:
     listed = {one["path"] for one in json.loads(rolecall("-C", root, "list", "--json").out)}
     assert found <= set(open_campaign(root).names()) and listed <= set(open_campaign(root).names())
     assert len(listed) == len({disk.system.fold(path) for path in listed})
+
+
+def _kinds(rolecall, root: Path) -> dict[str, str]:
+    found = rolecall("-C", root, "search", "lantern ashes", "--limit", 20, "--json").out
+    return {hit["path"]: hit["kind"] for hit in json.loads(found)}
 
 
 def _journal(root: Path) -> list[str]:
@@ -139,10 +152,7 @@ def test_an_entry_that_a_turn_made_goes_with_that_turn_and_later_lines_are_kept(
 
 @on("APFS", "FAT")
 def test_play_in_a_pipe_and_the_fold(disk: Disk, tale: Path, narrator: str, rolecall) -> None:
-    settings = tale / "rolecall.yaml"
-    text, many = re.subn(r"(?m)^(memory: .*fold_at:) \d+", r"\1 400", settings.read_text("utf-8"))
-    assert many == 1
-    settings.write_text(text, "utf-8")
+    _fold_soon(tale)
     ran = rolecall("-C", tale, "play", "--model", narrator, input="".join(f"I wait, {n}.\n" for n in range(TURNS)))
     assert ran.code == 0, ran.err
     assert rolecall("-C", tale, "fold").code == 0
@@ -189,6 +199,23 @@ def test_what_the_writer_renames_in_case_or_form_stays_one_entry(
     assert "Seen by" not in (tale / "characters/marta.md").read_text("utf-8")
     assert not (tale / "characters/éowyn.md").exists()
     _sound(rolecall, tale, disk)
+
+
+@on("APFS", "NTFS")
+def test_the_games_own_files_in_another_case_are_its_own(disk: Disk, tale: Path, narrator: str, rolecall) -> None:
+    _fold_soon(tale)
+    for n in range(1, 6):
+        assert rolecall("-C", tale, "turn", f"I wait, {n}.", "--model", narrator).code == 0
+    kinds = _kinds(rolecall, tale)
+    for name in ("campaign-state.md", "Story", "Chronicles", "Dm"):
+        os.rename(tale / name.lower(), tale / name.title())
+    assert _kinds(rolecall, tale) == kinds and {"story", "chronicle", "state"} <= set(kinds.values())
+    ran = rolecall("-C", tale, "turn", "I wait on.", "--model", narrator)
+    assert ran.code == 0, ran.err
+    assert len([path for path in _text(tale) if path.casefold().startswith("story/")]) == 1
+    _sound(rolecall, tale, disk)
+    assert rolecall("-C", tale, "undo").code == 0
+    assert not [path for path, data in _text(tale).items() if LINE.format(n=6).encode() in data]
 
 
 @on("HFS+", "NTFS")
