@@ -85,12 +85,15 @@ def _spare_the_campaign(campaign: Campaign, output: TextIO | None) -> None:
     from pathlib import Path
 
     from rolecall.errors import StorageError
+    from rolecall.exchange import outlet
 
     if output is None or output.name == "-":
         return
     place = Path(output.name).resolve()
-    kept = place.suffix.casefold() in (".md", ".yaml", ".yml") or ".rolecall" in place.parts or ".git" in place.parts
-    if kept and place.is_file() and place.is_relative_to(campaign.root):
+    inside = outlet.below(campaign, place)
+    if inside is None or not place.is_file():
+        return
+    if inside.suffix in (".md", ".yaml", ".yml") or {".rolecall", ".git"} & {*inside.parts}:
         if place.read_bytes().startswith(b"```mermaid\nflowchart "):
             return  # an earlier drawing
         remedy = "name another file for the drawing"

@@ -11,6 +11,7 @@ from rolecall.campaign.folder import MACHINE_FOLDER, Campaign
 from rolecall.campaign.settings import SETTINGS_FILE
 from rolecall.errors import ExchangeError
 
+_OWN = tuple((name,) for name in (MACHINE_FOLDER, ".git", "imports", "schemas"))
 _FORCE = "name another, or replace it with `--force`"
 
 
@@ -19,8 +20,8 @@ def refuse(campaign: Campaign, place: Path, *, folder: bool = False, force: bool
     real = Path(os.path.realpath(place))
     if not real.parent.is_dir():
         raise ExchangeError("its folder does not exist", path=place, remedy="make the folder first")
-    if real == campaign.root or real.is_relative_to(campaign.root):
-        _spare(campaign, real, place, folder)
+    if (inside := below(campaign, real)) is not None:
+        _spare(inside, place, folder)
     if folder:
         return
     if place.is_dir():
@@ -34,12 +35,20 @@ def refuse(campaign: Campaign, place: Path, *, folder: bool = False, force: bool
             )
 
 
-def _spare(campaign: Campaign, real: Path, place: Path, folder: bool) -> None:
-    inside = real.relative_to(campaign.root)
+def below(campaign: Campaign, real: Path) -> Path | None:
+    """Where a place lies in the campaign, in lower case; None outside. A folder is known by itself: on many disks case is no name."""
+    root = campaign.root
+    for above in (real, *real.parents):
+        if above == root or (above.name.casefold() == root.name.casefold() and above.is_dir() and above.samefile(root)):
+            return Path(real.relative_to(above).as_posix().casefold())
+    return None
+
+
+def _spare(inside: Path, place: Path, folder: bool) -> None:
     if folder:
         raise ExchangeError("a copy inside the campaign would become part of it", path=place, remedy="name one outside")
-    own = inside.name == SETTINGS_FILE or inside.parts[0] in (MACHINE_FOLDER, ".git", "imports", "schemas")
-    if own or inside.suffix.casefold() == ".md":
+    own = inside.name == SETTINGS_FILE or inside.parts[:1] in _OWN
+    if own or inside.suffix == ".md":
         remedy = "name a file outside of it"
         raise ExchangeError("inside the campaign it would become part of it", path=place, remedy=remedy)
 

@@ -289,3 +289,20 @@ def test_a_file_that_git_knows_by_another_case_is_part_of_its_turns_commit(
     status = subprocess.run(["git", "status", "--porcelain"], cwd=tale, capture_output=True, check=True)
     assert status.stdout == b""
     assert "characters/Marta.md" in open_campaign(tale).names()
+
+
+@on("APFS", "NTFS")
+def test_an_export_in_another_case_spares_the_campaign(disk: Disk, tale: Path, rolecall) -> None:
+    before = _text(tale)
+    machine = {path.name: path.read_bytes() for path in (tale / ".rolecall").iterdir() if path.is_file()}
+    for place in (
+        "TALE/LORE/Book.MD",
+        "tale/.ROLECALL/lock",
+        "Tale/RoleCall.yaml",
+        "tale/.GIT/config",
+        "TALE/rolecall.YAML",
+    ):
+        ran = rolecall("-C", tale, "export", "markdown", "-o", disk.root / place, "--force")
+        assert ran.code == 1 and "inside the campaign" in ran.err, (place, ran.err)
+    assert _text(tale) == before
+    assert {path.name: path.read_bytes() for path in (tale / ".rolecall").iterdir() if path.is_file()} == machine
