@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from rolecall.campaign import frontmatter
-from rolecall.campaign.text import clean_line
+from rolecall.campaign.text import clean_line, key_at
 from rolecall.errors import SettingsError
 
 SETTINGS_FILE = "rolecall.yaml"
@@ -68,6 +68,10 @@ def read_settings(data: bytes) -> Settings:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise SettingsError("the file is not UTF-8", path=SETTINGS_FILE, line=1, remedy="save it as UTF-8") from None
+    if (at := key_at(text)) >= 0:  # also in a comment: the file goes into git, and to whoever is given the campaign
+        remedy = "take it out, and set it in the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY, ...)"
+        what = "this looks like a key, and none may stand here"
+        raise SettingsError(what, path=SETTINGS_FILE, line=text.count("\n", 0, at) + 1, remedy=remedy)
     try:
         root = frontmatter.parse(text)
     except frontmatter.Fault as fault:

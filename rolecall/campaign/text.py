@@ -22,6 +22,7 @@ _BIDI = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
 _UNSEEN = re.compile(
     r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff]"
 )  # what JSON leaves as it is and no terminal should get
+_KEY = re.compile(r"\b(?:sk-[\w-]{20,}|AIza[\w-]{30,})")  # as the providers write them
 _LINE_ENDS = re.compile(r"\r\n?|\x85|\u2028|\u2029")
 _HEADING = re.compile(r"^( {0,3})(#{1,6})(?=\s|$)", re.M)
 _RULE = re.compile(r"^ {0,3}(?:-+[ \t]*|(?:-[ \t]*){3,}|(?:=[ \t]*)+|\.\.\.[ \t]*)$", re.M)
@@ -43,6 +44,12 @@ def blemishes(text: str) -> list[str]:
     if _CONTROLS.search(_ESCAPES.sub("", text)):
         found.append("control characters")
     return found
+
+
+def key_at(text: str) -> int:
+    """Where something shaped like a provider's key stands in a text; -1 when nothing does."""
+    found = _KEY.search(text)
+    return found.start() if found else -1
 
 
 def clean(text: str) -> str:

@@ -17,6 +17,7 @@ BUSY = frozenset({408, 409, 425, 429, 499, *range(500, 600)})
 _SETTINGS_KINDS = frozenset(
     {"authentication_error", "permission_error", "not_found_error", "invalid_request_error", "billing_error"}
 )
+_LOGIN = re.compile(r"//(.*)@", re.DOTALL)  # up to the last: a password may hold an at sign
 _KEY_SHAPES = re.compile(r"\b(?:sk-|AIza|Bearer\s+|x-api-key[:=]\s*)[\w.-]{6,}", re.IGNORECASE)
 
 
@@ -31,10 +32,17 @@ def scrub(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 def secrets_of(environ: Mapping[str, str]) -> list[str]:
-    """Every key in this environment, longest first."""
-    return sorted(
-        (environ[name].strip() for name in KEY_VARIABLES if environ.get(name, "").strip()), key=len, reverse=True
-    )
+    """Every key in this environment, and every login in an address of it (`http://user:password@host`), longest first."""
+    keys = (environ[name].strip() for name in (*KEY_VARIABLES, "ANTHROPIC_AUTH_TOKEN") if environ.get(name, "").strip())
+    addresses = (environ.get(endpoint.url_variable, "") for endpoint in ENDPOINTS.values())
+    logins = [found[1] for address in addresses if (found := _LOGIN.search(address))]
+    passwords = [login.partition(":")[2] for login in logins]
+    return sorted({*keys, *logins, *filter(None, passwords)}, key=len, reverse=True)
+
+
+def shown(url: str, secrets: Iterable[str] = ()) -> str:
+    """An address for a person: without its login and its query, either of which may hold a key."""
+    return scrub(_LOGIN.sub("//", url).partition("?")[0], secrets)
 
 
 def unavailable(

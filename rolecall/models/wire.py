@@ -21,7 +21,7 @@ from typing import Any
 from rolecall.errors import ModelError, ModelSettings
 
 from .events import Event
-from .faults import BUSY, from_status, scrub, secrets_of, unavailable
+from .faults import BUSY, from_status, scrub, secrets_of, shown, unavailable
 from .provider import Limits, Stop
 from .specs import ENDPOINTS, Spec
 
@@ -46,6 +46,7 @@ class Line:
 
         self._sockets: list[Any] = []
         self._down = False
+        self._place: tuple[str, bytes] | None = None
         # A proxy in the environment is for the world outside, never for a server on this machine.
         direct = dict.fromkeys(("all://127.0.0.1", "all://localhost", "all://[::1]"))
         hooks = {"request": [self._watch]}
@@ -53,6 +54,11 @@ class Line:
         self.sdk = make_sdk(self._http)
 
     def _watch(self, request: Any) -> None:
+        # A redirect to another server takes `Authorization` off by itself, but knows nothing of Anthropic's header.
+        place = request.url.scheme, request.url.netloc
+        self._place = self._place or place
+        if place != self._place:
+            request.headers.pop("x-api-key", None)
         request.extensions = {**request.extensions, "trace": self._trace}
 
     def _trace(self, name: str, info: Mapping[str, Any]) -> None:
@@ -184,15 +190,15 @@ class Wire:
         if status:
             said = scrub(_said(error), self._secrets)
             return from_status(self._spec, status, said, wait=_wait(error), kind=str(getattr(error, "type", "") or ""))
+        where = shown(self.url, self._secrets)
         if names & {"InvalidURL", "UnsupportedProtocol", "LocalProtocolError"}:
             variable = ENDPOINTS[self._spec.provider].url_variable
-            return ModelSettings(f"{self._spec} cannot be asked at {self.url!r}", remedy=f"check {variable}")
+            return ModelSettings(f"{self._spec} cannot be asked at {where!r}", remedy=f"check {variable}")
         if names & {"APITimeoutError", "TimeoutException"}:
             return unavailable(self._spec, "did not answer in time")
         if names & {"APIConnectionError", "ConnectError"}:
             why = re.sub(r"^\[Errno -?\d+\] ", "", scrub(str(error.__cause__ or error), self._secrets))  # type: ignore[union-attr]
             variable = ENDPOINTS[self._spec.provider].url_variable
-            where = scrub(self.url, self._secrets)
             return unavailable(
                 self._spec, f"cannot be reached at {where} ({why})", remedy=f"is it running? see {variable}"
             )

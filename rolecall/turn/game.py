@@ -23,9 +23,10 @@ from rolecall.campaign.folder import Campaign, open_campaign
 from rolecall.campaign.journal import turn_id
 from rolecall.campaign.kinds import STATE_FILE
 from rolecall.campaign.settings import SETTINGS_FILE
-from rolecall.campaign.text import blemishes, clean
+from rolecall.campaign.text import blemishes, clean, key_at
 from rolecall.errors import GitTrouble, ModelSettings, RoleCallError, TurnError
 from rolecall.models.chain import Chain, Models
+from rolecall.models.faults import secrets_of
 from rolecall.models.roles import chains_for
 from rolecall.search import reconcile
 from rolecall.search.searcher import Search
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from rolecall.turn.rollback import Undone
 
 LONGEST_ACTION = 8000  # characters
+KEY_LENGTH = 8  # characters a key has at least; a stand-in such as "none" is a word
 LATER = "committed with the next turn"  # what git would not take
 _RAISE = "raise `ceiling` in rolecall.yaml, or begin another session"
 
@@ -95,7 +97,7 @@ class Game:
 
     def begin(self, action: str, listener: Listener, *, seed: str = "") -> Rest:
         """Tell one turn up to its last word; its afterwork is the `Rest`, to be done at once or aside. Raises as `tell`."""
-        action, said = _cleaned_action(action)
+        action, said = _cleaned_action(action, secrets_of(self.environ))
         self.settle()
         with ExitStack() as held:
             campaign, search = held.enter_context(self.writing(listener))
@@ -341,11 +343,15 @@ def _rooted(root: Path, spec: object) -> object:
     return spec
 
 
-def _cleaned_action(action: str) -> tuple[str, str]:
+def _cleaned_action(action: str, keys: Sequence[str]) -> tuple[str, str]:
+    """The action as it is told, and what was taken out of it, in words. TurnError, with nothing kept, when it will not do."""
     said = ", ".join(blemishes(action))
     action = "\n".join(line.rstrip() for line in clean(action).strip().split("\n"))
     if not action:
         raise TurnError("the action is empty", remedy="say what your character does")
+    if key_at(action) >= 0 or any(key in action for key in keys if len(key) >= KEY_LENGTH):
+        remedy = "say it without; it is kept nowhere, and was sent to nobody"
+        raise TurnError("the action holds what looks like a key of yours", remedy=remedy)
     if len(action) > LONGEST_ACTION:
         raise TurnError(f"the action is longer than {LONGEST_ACTION} characters", remedy="say it in fewer words")
     return action, said

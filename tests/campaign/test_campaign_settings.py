@@ -90,6 +90,18 @@ def test_what_cannot_be_meant_is_refused_with_its_line(text, line, words):
     assert str(refused.value).startswith(f"rolecall.yaml:{line}: ")
 
 
+KEY = "sk-ant-api03-0123456789abcdefghij"
+
+
+@pytest.mark.parametrize("line", [f"api_key: {KEY}", f"models: {{narrator: {KEY}}}", f"# OPENAI_API_KEY={KEY}", f"git: {KEY}",
+                                  f"{KEY}: x", f"name: [{KEY}", "key: AIzaSyA0123456789abcdefghijklmnopqrstuv"])  # fmt: skip
+def test_a_key_is_refused_wherever_it_stands_and_not_repeated(line):
+    with pytest.raises(SettingsError) as caught:
+        read_settings(f"format: 1\n\n{line}\n".encode())
+    assert caught.value.line == 3 and "key" in str(caught.value) and line[5:] not in str(caught.value)
+    assert KEY not in str(caught.value) and "environment" in str(caught.value)
+
+
 def test_settings_that_are_not_utf_8_are_refused():
     with pytest.raises(SettingsError, match="not UTF-8"):
         read_settings(b"format: 1\nname: caf\xe9\n")

@@ -253,6 +253,20 @@ def test_keys_are_in_no_file_and_no_output(rolecall, campaign, loopback, monkeyp
     assert key not in out and key.encode() not in everything
 
 
+@pytest.mark.parametrize("typed", ["sk-ant-api03-0123456789abcdefghij", "a-key-of-no-shape"])
+def test_a_key_that_a_player_types_is_sent_to_nobody_and_kept_nowhere(rolecall, campaign, loopback, monkeypatch, typed):
+    for name, value in loopback.environ("openai").items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("OPENROUTER_API_KEY", "a-key-of-no-shape")
+    before = files_of(campaign)
+    ran = rolecall("-C", campaign, "turn", f"I write {typed} on the wall.")
+    assert is_one_clear_line(ran, "key of yours") and typed not in ran.err
+    assert rolecall("-C", campaign, "play", input=f"I write {typed}.\n").code == 1
+    assert loopback.bodies == [] and files_of(campaign) == before
+    everything = b"".join(p.read_bytes() for p in Path(campaign).rglob("*") if p.is_file())
+    assert typed.encode() not in everything
+
+
 @pytest.mark.parametrize("sink", ["| true", ">/dev/full", ">&-"])
 def test_whoever_reads_the_prose_the_turn_is_told_whole(campaign, script, sink):
     prose = " ".join(f"Sentence number {n} of the long night." for n in range(60))

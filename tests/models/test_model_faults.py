@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import traceback
+from contextlib import suppress
 
 import pytest
 
@@ -169,6 +170,37 @@ def test_no_key_is_in_the_repr_of_anything_nor_in_the_description(loopback: Loop
         seen = repr([narrator, narrator.specs, narrator.models.provider(narrator.specs[0], "")])
         seen += repr(describe(setting, [], environ))
     assert not [key for key in keys if key in seen]
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://ann:hunterpass@127.0.0.1:9/v1?key=hunterquery",
+        "http://ann:hunter@pass@127.0.0.1:9",
+        "http://ann:hunterpass@[::1",
+        "http://ann:hunterpass@127.0.0.1:99999",
+        "ftp://ann:hunterpass@host",
+        "//ann:hunterpass@host",
+        "http://hunterpass@bad host",
+    ],
+)
+def test_a_login_in_an_address_is_in_no_error(protocol: str, address: str) -> None:
+    environ = {f"{protocol.upper()}_BASE_URL": address, f"{protocol.upper()}_API_KEY": "hunterkey"}
+    with chain(protocol, environ=environ) as narrator, pytest.raises(ModelError) as caught:
+        say(narrator)
+    assert "hunter" not in str(caught.value)
+    assert "hunter" not in repr(describe({"default": protocol}, [], environ))
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_redirect_takes_no_key_to_another_server(loopback: Loopback, protocol: str) -> None:
+    with Loopback() as other:
+        loopback.answer(Reply(status=307, headers={"location": f"{other.url}/v1/messages"}))
+        with chain(protocol, environ=loopback.environ(protocol)) as narrator, suppress(ModelError):
+            say(narrator)
+        assert other.requests
+        assert "sk-loopback" not in repr([seen.headers for seen in other.requests])
 
 
 def test_anything_shaped_like_a_key_is_taken_out() -> None:
