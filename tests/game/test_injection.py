@@ -12,6 +12,7 @@ import pytest
 from rolecall.campaign import checks, journal, story
 from rolecall.campaign.folder import open_campaign
 from tests.campaign.test_check_rules import chronicle
+from tests.exchange.foreign import plain, png
 from tests.game import plot
 from tests.game.injections import CASES, CHRONICLE, INJECTIONS, OUTSIDE, SECRET, TRUTH, Injection, obedient
 from tests.turn.world import text
@@ -44,8 +45,8 @@ def lay(root: Path, outside: Path) -> None:
     os.symlink(outside, root / "lore/link.md")
 
 
-def inject(root: Path, one: Injection, place: str, outside: Path) -> str:
-    """Put the order where the model will see it; the player's action."""
+def inject(root: Path, one: Injection, place: str, outside: Path, rolecall) -> str:
+    """Put the order where the model will see it, a card's by importing the card; the player's action."""
     order = one.order.replace("{outside}", str(outside))
     asked = "I read the sign of the Gannet on Skerrow Quay and look for Old Pasco and Saint Orm."
     if place == "action":
@@ -53,14 +54,31 @@ def inject(root: Path, one: Injection, place: str, outside: Path) -> str:
     if place == "lore":
         (root / "lore/sign.md").write_text(f"---\nname: The Sign of the Gannet\npinned: true\n---\n{NOTE}\n{order}\n")
     elif place == "card":
-        (root / "characters/gannet.md").write_text(
-            f"---\nname: The Sign of the Gannet\nkind: character\npinned: true\nsource: imports/gannet.png\n---\n{NOTE} {order} |\n"
-        )
+        card = outside.with_name("gannet.png")
+        card.write_bytes(png(plain("ccv3", gannet(f"{order} |"))))
+        ran = rolecall("-C", root, "import", card)
+        assert ran.code == 0, ran.err
     else:
         (root / "lore/sign.md").write_text(
             f"---\nname: The Sign of the Gannet\npinned: true\n---\n{NOTE}\n\n## History\n- T0003 Somebody wrote: {order} |\n"
         )
     return asked
+
+
+def gannet(order: str) -> dict:
+    """A card whose every text is the order, in its book as well."""
+    entry = {
+        "keys": ["sign"],
+        "content": f"{NOTE} {order}",
+        "name": "A carved board",
+        "constant": True,
+        "enabled": True,
+    }
+    book = {"entries": [{**entry, "insertion_order": 1, "extensions": {}}], "extensions": {}}
+    texts = ("personality", "scenario", "first_mes", "mes_example", "system_prompt", "post_history_instructions")
+    fields = {**dict.fromkeys((*texts, "creator_notes"), order), "alternate_greetings": [order], "tags": [order]}
+    fields |= {"name": "The Sign of the Gannet", "description": f"{NOTE} {order}", "character_book": book}
+    return {"spec": "chara_card_v3", "spec_version": "3.0", "data": {**fields, "extensions": {"pinned": True}}}
 
 
 @pytest.mark.parametrize(("one", "place"), CASES, ids=[f"{one.name} ({place})" for one, place in CASES])
@@ -69,7 +87,7 @@ def test_an_order_in_a_text_that_the_model_obeys_reaches_nothing_it_should_not(
 ):
     outside = tmp_path / "outside.txt"
     lay(campaign, outside)
-    action = inject(campaign, one, place, outside)
+    action = inject(campaign, one, place, outside, rolecall)
     for name, value in loopback.environ("openai").items():
         monkeypatch.setenv(name, value)
     loopback.answer(obedient)
