@@ -20,6 +20,7 @@ TURNS = f"{MACHINE_FOLDER}/turns"
 FOLDS = f"{MACHINE_FOLDER}/folds"
 EDITS = f"{MACHINE_FOLDER}/edits"
 DRAFTS = f"{MACHINE_FOLDER}/drafts"
+_DRAFT = re.compile(r"T([0-9]{4,})(?:-([0-9]+))?\.md")
 LOOK_BACK = 200  # records
 
 
@@ -208,27 +209,35 @@ def attempts(root: Path, number: int) -> list[str]:
 
 
 def keep_draft(root: Path, turn: int, action: str) -> str:
-    """Keep an action that could not be told; its path."""
+    """Keep an action that could not be told beside others that could not; its path."""
+    data, number = action.encode("utf-8", "replace") + b"\n", 1
     path = f"{DRAFTS}/{turn_id(turn)}.md"
-    files.rewrite(root, path, action.encode("utf-8", "replace") + b"\n")
+    while files.exists(root, path) and plain(root, path) != data:
+        number += 1
+        path = f"{DRAFTS}/{turn_id(turn)}-{number}.md"
+    files.rewrite(root, path, data)
     return path
+
+
+def drafts(root: Path) -> list[tuple[str, str]]:
+    """(path, action) of every action that waits to be told, in the order in which they failed; one that cannot be read is left out."""
+    place = root / DRAFTS
+    names = [p.name for p in place.iterdir()] if place.is_dir() else []
+    found = sorted((int(m[1]), int(m[2] or 1), name) for name in names if (m := _DRAFT.fullmatch(name)))
+    told = [(f"{DRAFTS}/{name}", plain(root, f"{DRAFTS}/{name}")) for *_, name in found]
+    return [(path, data.decode("utf-8", "replace").strip()) for path, data in told if data is not None]
 
 
 def draft(root: Path) -> tuple[str, str] | None:
     """(path, action) of the newest draft, if there is one."""
-    place = root / DRAFTS
-    names = sorted(p.name for p in place.iterdir() if p.name.endswith(".md")) if place.is_dir() else []
-    if not names:
-        return None
-    path = f"{DRAFTS}/{names[-1]}"
-    try:
-        return path, files.read(root, path).decode("utf-8", "replace").strip()
-    except StorageError:
-        return None
+    return next(reversed(drafts(root)), None)
 
 
-def drop_drafts(root: Path) -> None:
-    """Forget the drafts: a turn was told after them."""
+def drop_drafts(root: Path, told: str = "") -> None:
+    """Forget the drafts, as a turn was told after them; where that was one of several, only this one."""
+    if mine := [path for path, action in drafts(root) if action == told.strip()]:
+        files.remove(root, mine[0])
+        return
     place = root / DRAFTS
     for name in [p.name for p in place.iterdir()] if place.is_dir() else []:
         files.remove(root, f"{DRAFTS}/{name}")

@@ -49,7 +49,7 @@ def show_command(ctx: click.Context, name: str, secrets: bool, as_json: bool) ->
 @json_option
 @click.pass_context
 def list_command(ctx: click.Context, kind: str | None, where: tuple[str, ...], secrets: bool, as_json: bool) -> None:
-    """List entries: all of them, or those of one KIND (character, location, item, arc, ...)."""
+    """List entries: all of them, or those of one KIND (character, location, item, arc, ...); quests are arcs."""
     from rolecall.play import views
 
     campaign = reading(ctx)

@@ -26,7 +26,6 @@ class Endpoint:
     """A remote provider: where it is, which environment variables hold its key, and its default model."""
 
     provider: str
-    protocol: str  # "anthropic" or "openai"
     url: str
     keys: tuple[str, ...] = ()
     default: str = ""
@@ -58,17 +57,16 @@ class Endpoint:
 ENDPOINTS = {
     endpoint.provider: endpoint
     for endpoint in (
-        Endpoint("anthropic", "anthropic", "https://api.anthropic.com", ("ANTHROPIC_API_KEY",), "claude-sonnet-5-5"),
-        Endpoint("openai", "openai", "https://api.openai.com/v1", ("OPENAI_API_KEY",), "gpt-6.1-terra"),
-        Endpoint("openrouter", "openai", "https://openrouter.ai/api/v1", ("OPENROUTER_API_KEY",), "openrouter/auto"),
+        Endpoint("anthropic", "https://api.anthropic.com", ("ANTHROPIC_API_KEY",), "claude-sonnet-5-5"),
+        Endpoint("openai", "https://api.openai.com/v1", ("OPENAI_API_KEY",), "gpt-6.1-terra"),
+        Endpoint("openrouter", "https://openrouter.ai/api/v1", ("OPENROUTER_API_KEY",), "openrouter/auto"),
         Endpoint(
             "gemini",
-            "openai",
             "https://generativelanguage.googleapis.com/v1beta/openai",
             ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
             "gemini-flash-latest",
         ),
-        Endpoint("ollama", "openai", "http://127.0.0.1:11434/v1"),
+        Endpoint("ollama", "http://127.0.0.1:11434/v1"),
     )
 }
 KEY_VARIABLES = tuple(name for endpoint in ENDPOINTS.values() for name in endpoint.keys)

@@ -32,7 +32,7 @@ _HELP = """What you type is what your character does or says. Beside that:
   /search WORDS    what the campaign knows
   /swipe           another answer to the last turn; /swipe --reroll with new dice
   /undo            take the last turn back
-  /again           try the action again that could not be told
+  /again           try the action again that could not be told; /again N one of several
   /cost            what this turn, this session and the campaign used
   /help            this
   /quit            leave (or Ctrl-D)"""
@@ -84,8 +84,7 @@ class Player:
         stream = Stream(sys.stdout)
         stream.write(views.opening_text(campaign))
         stream.end()
-        if kept := records.draft(campaign.root):
-            self._quiet(f"An action could not be told last time: {kept[1]!r}. /again tries it.")
+        self._offer_drafts(records.drafts(campaign.root))
         self._offer(afterwards.offered(campaign))
         self._quiet("Type what you do" + (", or a number." if self.offered else ".") + " /help for the rest.")
 
@@ -267,14 +266,25 @@ class Player:
             for path, clash in undone.clashes:
                 self._quiet(f"{path}:{clash.line}: you changed this too; your words stay.")
 
-    def _again(self, _: str) -> None:
+    def _again(self, which: str) -> None:
         if not self._caught_up():
             return
-        kept = records.draft(self.game.root)
-        if kept is None:
+        kept = records.drafts(self.game.root)
+        number = int(which) if which.isdecimal() and len(which) < 4 else 0 if which else len(kept)
+        if not kept:
             self._quiet("There is no action that waits.")
-            return
-        self._tell(kept[1])
+        elif not 1 <= number <= len(kept):
+            self._quiet(f"There is no action {which} that waits; there are {len(kept)}.")
+        else:
+            self._tell(kept[number - 1][1])
+
+    def _offer_drafts(self, kept: list[tuple[str, str]]) -> None:
+        if len(kept) == 1:
+            self._quiet(f"An action could not be told last time: {kept[0][1]!r}. /again tries it.")
+        elif kept:
+            self._quiet(f"{len(kept)} actions could not be told last time. /again N tries one, /again the last:")
+            for number, (_, action) in enumerate(kept, 1):
+                self._quiet(f"  {number}  {action}")
 
     def _entry(self, name: str) -> None:
         if not name:

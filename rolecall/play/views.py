@@ -103,8 +103,8 @@ def _warnings(campaign: Campaign, search: Search) -> list[str]:
     ]
     if search.partial:
         found.append(f"the index cannot be used: {search.trouble}")
-    if kept := records.draft(campaign.root):
-        found.append(f"{kept[0]}: an action that could not be told; `rolecall play` offers it again")
+    for path, _ in records.drafts(campaign.root):
+        found.append(f"{path}: an action that could not be told; `rolecall play` offers it again")
     return found
 
 
@@ -218,7 +218,8 @@ def rows(
     """Entries as `list --json` prints them, by kind and path; every (field, value) of `where` must hold."""
     found = []
     for path, entry in sorted(search.catalogue.items(), key=lambda pair: (pair[1].kind, pair[0])):
-        if (kind or entry.kind) != entry.kind or (entry.secret and not with_secrets) or (not kind and _is_text(entry)):
+        wanted = ("arc", "quest") if kind == "arc" else (kind or entry.kind,)  # a quest is an arc
+        if entry.kind not in wanted or (entry.secret and not with_secrets) or (not kind and _is_text(entry)):
             continue
         try:
             fields = campaign.document(path).fields

@@ -25,8 +25,8 @@ from rolecall.search.analysis import fold, words
 from rolecall.search.disguise import Squeezed
 from rolecall.search.passages import passages_of
 from rolecall.search.searcher import Search
+from rolecall.search.wordruns import RUN, Runs, Turned, carries, run_together, spelled_runs
 
-RUN = 6  # words in a row; in a script without spaces twice as many characters
 SHARE = 1 / 3  # of a hidden sentence's content words
 _CAPITAL = re.compile(r"\b(?=[^\W\d_a-z])\w+")
 LEAST = 2  # content words, however short the hidden sentence is
@@ -165,17 +165,12 @@ def _runs(text: str, names: Iterable[tuple[int, int]] = ()) -> list[tuple[tuple[
     spelled = list(words(text))
     length = 2 * RUN if sum(word.unspaced for word in spelled) * 2 > len(spelled) else RUN
     taken = {at for start, end in names for at in range(start, end)}
-    telling = [word.start not in taken and _carries(word.text) for word in spelled]
+    telling = [word.start not in taken and carries(word.text) for word in spelled]
     return [
         (tuple(word.text for word in spelled[at : at + length]), spelled[at].start)
         for at in range(len(spelled) - length + 1)
         if length > RUN or sum(telling[at : at + length]) >= 2
     ]
-
-
-@lru_cache(maxsize=20_000)
-def _carries(word: str) -> bool:
-    return len(word) > 3 and bool(facts.content_words(word))
 
 
 @lru_cache(maxsize=2_000)
@@ -221,8 +216,6 @@ def _open(secret: _Secret, search: Search, known: str) -> bool:
 
 # -- for what leaves the DM ---------------------------------------------------------------------------------------------
 
-SHORTEST = 2  # telling words of a short hidden sentence that counts whole
-
 
 def exposed(text: str, truths: Iterable[str], plans: Iterable[str], search: Search, known: str = "") -> list[Leak]:
     """What a text exposes of what is hidden; one leak at most for each sentence, in their order.
@@ -235,14 +228,14 @@ def exposed(text: str, truths: Iterable[str], plans: Iterable[str], search: Sear
     if not text.strip():
         return []
     text = _nfc(text)
-    said, runs = _Text(text, search), _Runs(text)
-    squeezed = Squeezed(text)
+    said, runs = _Text(text, search), Runs(text)
+    squeezed, turned = Squeezed(text), Turned(text)
     found = {leak.sentence.start: leak for leak in _named(said, search)}
-    told = _Runs(_nfc(known)) if known else None
+    told = Runs(_nfc(known)) if known else None
     truths = list(dict.fromkeys(truths))
     for one in dict.fromkeys((*truths, *plans)):
-        for part, spelled in _spelled(one):
-            for run, at in (*runs.shared(spelled), *_run_together(squeezed, spelled)):
+        for part, spelled in spelled_runs(one):
+            for run, at in (*runs.shared(spelled), *turned.shared(spelled), *run_together(squeezed, spelled)):
                 start = said.sentence_at(at).start
                 if start in found or (told and told.has(run)) or _is_name(run, search) or _told_openly(run, search):
                     continue
@@ -259,59 +252,6 @@ def exposed(text: str, truths: Iterable[str], plans: Iterable[str], search: Sear
     return [found[start] for start in sorted(found)]
 
 
-def _run_together(squeezed: Squeezed, runs: tuple[tuple[str, ...], ...]) -> Iterator[tuple[tuple[str, ...], int]]:
-    """(run, character position) of those runs whose letters stand in a text, whatever parts them or does not."""
-    for run in runs:
-        if (at := squeezed.place(run)) is not None:
-            yield run, at
-
-
-class _Runs:
-    """A text as its words in a row, whatever stands between them."""
-
-    def __init__(self, text: str) -> None:
-        spelled = list(words(text))
-        self.words = tuple(word.text for word in spelled)
-        self.starts = [word.start for word in spelled]
-        self._by_length: dict[int, dict[tuple[str, ...], int]] = {}
-
-    def has(self, run: tuple[str, ...]) -> bool:
-        """Whether these words stand here in a row."""
-        return run in self._of(len(run))
-
-    def _of(self, length: int) -> dict[tuple[str, ...], int]:
-        if length not in self._by_length:
-            last = len(self.words) - length
-            self._by_length[length] = {self.words[at : at + length]: at for at in range(last, -1, -1)}
-        return self._by_length[length]
-
-    def shared(self, runs: tuple[tuple[str, ...], ...]) -> list[tuple[tuple[str, ...], int]]:
-        """(run, character position) of those runs that stand here too."""
-        return [(run, self.starts[self._of(len(run))[run]]) for run in runs if self.has(run)]
-
-
-@lru_cache(maxsize=4_000)
-def _spelled(hidden: str) -> tuple[tuple[str, tuple[tuple[str, ...], ...]], ...]:
-    """(sentence, its telling runs of words) of a hidden text; of a short sentence the only run is all of it."""
-    found = []
-    for part in sentences(_nfc(hidden)):
-        _, colon, tail = part.text.rpartition(": ")  # `Who did it: Varr did`: what stands behind the question
-        runs = (*_runs_of(part.text), *(_runs_of(tail) if colon else ()))
-        if runs:
-            found.append((part.text, tuple(dict.fromkeys(runs))))
-    return tuple(found)
-
-
-def _runs_of(text: str) -> tuple[tuple[str, ...], ...]:
-    spelled = list(words(text))
-    row = tuple(word.text for word in spelled)
-    length = 2 * RUN if sum(word.unspaced for word in spelled) * 2 > len(spelled) else RUN
-    if len(row) < length:
-        return (row,) if sum(map(_carries, row)) >= SHORTEST else ()
-    every = (row[at : at + length] for at in range(len(row) - length + 1))
-    return tuple(run for run in every if length > RUN or any(map(_carries, run)))
-
-
 def _is_name(run: tuple[str, ...], search: Search) -> bool:
     """Whether these few words are an open name and nothing beside."""
     if len(run) >= RUN:
@@ -322,7 +262,7 @@ def _is_name(run: tuple[str, ...], search: Search) -> bool:
 
 def _told_openly(run: tuple[str, ...], search: Search) -> bool:
     """Whether an open text of the campaign has these words in a row."""
-    return any(_Runs(_nfc(hit.text)).has(run) for hit in search.find(" ".join(run), limit=6))
+    return any(Runs(_nfc(hit.text)).has(run) for hit in search.find(" ".join(run), limit=6))
 
 
 def _says_openly(secret: _Secret, said: _Text, at: int, search: Search, known: str) -> bool:

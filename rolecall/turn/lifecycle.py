@@ -182,7 +182,7 @@ class Turn:
             raise
         with self._after_told("record", "closed with the next turn"):
             record.note("told")
-            records.drop_drafts(self.campaign.root)
+            records.drop_drafts(self.campaign.root, action)
         return effects
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""Where a line comes from: the turn, phase, model, reason and source of what a turn wrote; "written by hand" otherwise.
+"""Where a line comes from: the turn, phase, model, reason and source of what a turn wrote; else the template, or "written by hand".
 
 The records of this machine are asked, the newest first. A line counts as a turn's when that turn's write put it there and it
 still stands as it was put. Where the record of a turn is gone (a clone, a deleted `.rolecall/`), git says whose commit it was.
@@ -14,16 +14,18 @@ from rolecall.campaign import blame, records, secrets
 from rolecall.campaign.documents import Document
 from rolecall.campaign.folder import Campaign
 from rolecall.campaign.frontmatter import Node
+from rolecall.campaign.instructions import template_folder
 from rolecall.campaign.journal import turn_id
 from rolecall.errors import DocumentError, UnknownName
 
 HAND = "written by hand"
+TEMPLATE = "the template"
 _ABOUT = {"section": "told", "journal": "the turn's journal line", "fold": "folded", "chronicle": "a fold"}
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where one line comes from. `by` is the model, `rolecall` where no model was in it, or "written by hand"."""
+    """Where one line comes from. `by` is the model, `rolecall` where no model was in it, "the template" or "written by hand"."""
 
     line: int
     text: str
@@ -51,7 +53,16 @@ def why(campaign: Campaign, path: str, line: int | None, *, with_secrets: bool =
     wanted = [line] if line is not None else [n for n, row in enumerate(rows, 1) if row.strip()]
     known = _writes(campaign, path)
     found = [_origin(campaign.root, n, rows[n - 1], known) for n in wanted if n not in hidden]
-    return _with_commits(campaign.root, path, found, line)
+    return _with_template(path, _with_commits(campaign.root, path, found, line))
+
+
+def _with_template(path: str, found: list[Origin]) -> list[Origin]:
+    """The origins, those that nobody has a record of taken from the template, where it has that very line in that file."""
+    place = template_folder() / path
+    if not place.is_file() or all(origin.by != HAND for origin in found):
+        return found
+    shipped = set(place.read_text("utf-8").splitlines()) - {"", "---"}
+    return [replace(one, by=TEMPLATE) if one.by == HAND and one.text in shipped else one for one in found]
 
 
 def _with_commits(root: Path, path: str, found: list[Origin], line: int | None) -> list[Origin]:

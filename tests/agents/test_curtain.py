@@ -65,6 +65,9 @@ def test_other_marks_capitals_and_what_cannot_be_seen_hide_nothing(curtain, said
 
 
 DISGUISES = {
+    "letters from the end": TRUTH[::-1],
+    "letters of each word from the end": " ".join(word[::-1] for word in TRUTH.split()),
+    "words from the end": " ".join(TRUTH.split()[::-1]),
     "letters of another script": TRUTH.translate(str.maketrans("aeopcx", "аеорсх")),
     "one letter of another script": TRUTH.replace("a", "а"),
     "wide letters": "".join(chr(ord(c) + 0xFEE0) if c.isascii() and c.isalpha() else c for c in TRUTH),

@@ -130,6 +130,22 @@ def test_a_failed_turn_keeps_the_action_and_leaves_every_byte(rolecall, campaign
     assert not list((campaign / ".rolecall/drafts").iterdir())
 
 
+def test_several_actions_that_failed_are_all_kept_and_each_can_be_tried_again(rolecall, campaign, script):
+    refuse = script("- error: refused\n- error: refused\n- error: refused\n- error: refused\n")
+    rolecall("-C", campaign, "play", "--model", refuse, input="I jump.\nI swim.\nI jump.\nI sing.\n")
+    drafts = campaign / ".rolecall/drafts"
+    kept = {path.name: path.read_text() for path in drafts.iterdir()}
+    assert kept == {"T0001.md": "I jump.\n", "T0001-2.md": "I swim.\n", "T0001-3.md": "I sing.\n"}
+    status = json.loads(rolecall("-C", campaign, "status", "--json").out)["warnings"]
+    assert sum("could not be told" in line for line in status) == 3
+    spec = script("- text: You go under.\n- text: You hum.\n- text: You wait.\n")
+    told = rolecall("-C", campaign, "play", "--model", spec, input="/again 9\n/again 2\n/again\nI wait.\n")
+    assert told.code == 0 and "There is no action 9 that waits; there are 3." in told.err
+    chapter = next((campaign / "story").iterdir()).read_text()
+    assert [line for line in chapter.splitlines() if line.startswith("> ")] == ["> I swim.", "> I sing.", "> I wait."]
+    assert not list(drafts.iterdir())  # another turn was told after the one that was left
+
+
 def test_the_example_replays_its_last_five_turns_to_the_byte(rolecall, example):
     shipped = files_of(example)
     diff = REPOSITORY / "examples/the-broken-anchor/last-five-turns.diff"

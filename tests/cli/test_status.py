@@ -100,3 +100,10 @@ def test_two_sections_of_a_name_are_read_as_none_and_the_rest_is_told(root: Path
     assert "A fight" not in said and "  silver: 9\n" in said and "hit points 8/12" in said
     checked = CliRunner().invoke(cli, ["-C", str(root), "check"])
     assert checked.exit_code == 1 and "the heading `Combat` stands here a second time" in checked.stdout
+
+
+def test_a_quest_is_listed_among_the_arcs_and_by_itself(rolecall, campaign):
+    (campaign / "arcs" / "the-oar.md").write_text("---\nname: The Oar\nkind: quest\nstage: looking\n---\n")
+    arcs = json.loads(rolecall("-C", campaign, "list", "arc", "--json").out)
+    assert [(row["kind"], row["name"]) for row in arcs] == [("arc", "Who rang the drowned bell"), ("quest", "The Oar")]
+    assert [row["name"] for row in json.loads(rolecall("-C", campaign, "list", "quest", "--json").out)] == ["The Oar"]

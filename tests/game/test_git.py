@@ -610,4 +610,4 @@ def test_why_falls_back_to_git_where_the_record_is_gone(tale, rolecall, tmp_path
     assert there["reason"] == f"commit {tale.git('rev-parse', '--short=10', 'HEAD~2')}: T0001 {line(1)}"
     assert why(tale.root, f"campaign-state.md:{at + 1}")["by"] == "written by hand"  # not committed yet
     assert why(clone, "lore/tides.md:1")["by"] == "written by hand"
-    assert why(clone, "rules/the-long-ebb.md:2")["by"] == "written by hand"  # the template's, of no turn
+    assert why(clone, "rules/the-long-ebb.md:2")["by"] == "the template"  # of no turn

@@ -1,4 +1,4 @@
-"""`rolecall why`: every line a turn wrote says so, every other is written by hand."""
+"""`rolecall why`: every line a turn wrote says so, every other is the template's or written by hand."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def test_lines_of_a_turn_name_it_and_lines_of_the_writer_do_not(rolecall, campai
     state = origins(rolecall, campaign, "campaign-state.md")
     line = state["- T0001 Old Pasco gave Kit his oar."]
     assert (line["turn"], line["op"]) == ("T0001", "journal") and line["by"].startswith("scripted:")
-    assert state["## Promises"]["by"] == "written by hand"
+    assert state["## Promises"]["by"] == "the template"
     arc = origins(rolecall, campaign, "arcs/who-rang-the-drowned-bell.md")
     assert arc["latest: T0001 Pasco heard his name in it."]["turn"] == "T0001"
-    assert arc["status: open"]["by"] == "written by hand"
+    assert arc["status: open"]["by"] == "the template"
     pasco = origins(rolecall, campaign, "characters/old-pasco.md")
     assert pasco["- T0001 Gave Kit his oar."]["op"] == "history"
 
