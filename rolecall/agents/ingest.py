@@ -11,6 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from rolecall.agents import chunks as chunks_
@@ -30,8 +31,7 @@ from rolecall.agents.chunks import (
     chunks_of,
 )
 from rolecall.campaign import merging, records, views
-from rolecall.campaign.documents import parse
-from rolecall.campaign.effects import Effect, edit_of
+from rolecall.campaign.effects import Effect
 from rolecall.campaign.folder import MACHINE_FOLDER, Campaign
 from rolecall.campaign.kinds import ENTRY_KINDS
 from rolecall.campaign.records import Call, Record
@@ -235,9 +235,9 @@ class Asking:
                 entry is None or entry.secret or entry.withheld or entry.kind not in ENTRY_KINDS
             ):
                 continue
-            data = self._as_it_will_be(path)
-            if data:
-                parts.append(scribe.clipped(views.text(parse(data, path)))[:CLIP])
+            with suppress(RoleCallError):  # one that cannot be read is not shown
+                if document := self.table.now(path):
+                    parts.append(scribe.clipped(views.text(document))[:CLIP])
             if len(parts) == SHOWN:
                 break
         known = {fold(name) for c in self.table.made.values() for name in (c.name, *c.aliases)}
@@ -245,15 +245,6 @@ class Asking:
         if fresh:
             parts.append("Not known yet: " + ", ".join(fresh))
         return "\n\n".join(["What is known already:", *parts]) if parts else "Nothing of this is known yet."
-
-    def _as_it_will_be(self, path: str) -> bytes:
-        try:
-            data = self.campaign.read(path) if self.campaign.exists(path) else None
-            for effect in (e for e in self.table.effects if e.path == path):
-                data = edit_of(effect)(data)
-        except RoleCallError:
-            return b""
-        return data or b""
 
     # -- what is established
 
