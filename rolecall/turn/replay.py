@@ -50,11 +50,12 @@ def of(campaign: Campaign, wanted: str) -> Replay:
 
 
 def _folder(campaign: Campaign, wanted: str) -> Path:
-    """The folder that is meant: of a turn's name the record that counts, else the one that was put aside last."""
+    """The folder that is meant: of a turn's name the record that counts, else the one put aside last; no answer swiped away."""
     if not re.fullmatch(r"T\d{4,}(\.[a-z]+-\d+)?", wanted):
         return Path(wanted).expanduser().absolute()
     place = campaign.root / records.TURNS
     if (place / wanted).is_dir():
         return place / wanted
-    aside = sorted(place.glob(f"{wanted}.*"), key=lambda path: path.stat().st_mtime_ns) if place.is_dir() else []
+    aside = place.glob(f"{wanted}.*") if place.is_dir() else ()
+    aside = sorted(aside, key=lambda path: (".swipe-" not in path.name, path.stat().st_mtime_ns))
     return aside[-1] if aside else place / wanted

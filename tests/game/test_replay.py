@@ -134,3 +134,11 @@ def test_what_the_dm_decided_is_told_again_and_one_that_was_late_is_late_again(
     assert ran.code == 0 and text(tmp_path / "copy") == text(root), ran.err
     asked = (root / ".rolecall/turns/T0001/calls").glob("*-narrator.json")
     assert any("A gull drops a crab." in path.read_text("utf-8") for path in asked) != late
+
+
+def test_of_several_answers_the_one_that_stood_is_told_again(rolecall, campaign, script):
+    assert rolecall("-C", campaign, "turn", "I listen.", "--model", script("- text: The bell rings.")).code == 0
+    assert rolecall("-C", campaign, "swipe", "--model", script("- text: Another.")).code == 0
+    assert rolecall("-C", campaign, "swipe", "--to", "1").code == 0
+    assert rolecall("-C", campaign, "undo").code == 0
+    assert rolecall("-C", campaign, "turn", "--replay", "T0001").out == "The bell rings.\n"
