@@ -58,14 +58,15 @@ def _take(gathered: Gathered, at: int, row: dict, visible: set, head: dict) -> i
     if "mes" not in row:
         gathered.leave(at, "it is no message")
         return 0
-    if extra.get("type") in _NOTICES or extra.get("isSmallSys") or extra.get("tool_invocations"):
+    sort = extra.get("type") if isinstance(extra.get("type"), str) else ""
+    if sort in _NOTICES or extra.get("isSmallSys") or extra.get("tool_invocations"):
         gathered.leave(at, "a notice of the program")
         return 0
     name = row.get("name") if isinstance(row.get("name"), str) else ""
-    if row.get("is_system") and extra.get("type") != "narrator" and name not in visible:
+    if row.get("is_system") and sort != "narrator" and name not in visible:
         gathered.leave(at, "a notice of the program")
         return 0
-    if extra.get("type") == "narrator":
+    if sort == "narrator":
         name = ""
     is_user = row.get("is_user") in (True, "true", 1)
     if not name and is_user:

@@ -326,12 +326,13 @@ TURNS = [{"NAMES": ["MATT"], "UTTERANCES": ["A door."]}]
     ("given", "texts"),
     [
         (jsonl({**HEAD, "user_name": ["Kit"], "character_name": {}}, KIT), ["I knock."]),
+        (jsonl(KIT, {**SERA, "extra": {"type": []}}), ["I knock.", "She opens."]),
         ({"turns": [{"author": 3, "candidates": 5}, {"candidates": [{"raw_content": "Yes."}]}]}, ["Yes."]),
         ({"TURNS": [{"NAMES": 5, "UTTERANCES": ["A door."]}, {"UTTERANCES": "No."}]}, ["A door."]),
         ([{"TURNS": 3}, {"TURNS": TURNS}, {"TURNS": None}, "x"], ["A door."]),
         ([{"role": "user", "content": [{"text": 5}, {"text": "Hello"}, 7, "you"]}], ["Hello\n\nyou"]),
     ],
-    ids=["names in lists", "a number of candidates", "a number of names", "chunks that are none", "parts that are no text"],
+    ids=["names in lists", "a sort in a list", "a number of candidates", "a number of names", "chunks that are none", "parts that are no text"],
 )  # fmt: skip
 def test_a_part_of_another_shape_costs_that_part_alone(given, texts):
     assert [message.text for message in read(given).messages] == texts
