@@ -29,7 +29,7 @@ from rolecall.campaign.displacing import (
     temp_name,
 )
 from rolecall.campaign.filesystem import FileSystem
-from rolecall.campaign.paths import exists, folder_stamp, is_shared, locate, stamp
+from rolecall.campaign.paths import exists, folder_stamp, is_inside, is_shared, locate, stamp
 from rolecall.campaign.refusals import is_of_one_file, refused
 from rolecall.errors import Conflict, StorageError
 
@@ -84,11 +84,7 @@ def _tell(root: Path, path: str) -> None:
 
 def read(root: Path, path: str) -> bytes:
     """All bytes of a campaign file; StorageError when it cannot be read or is over 32 MiB."""
-    place = locate(root, path)
-    try:
-        fd = fs.open(place, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-    except OSError as error:
-        raise refused(error, path) from None
+    fd = _open(root, path, locate(root, path), os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     try:
         info = os.fstat(fd)
         if not stat.S_ISREG(info.st_mode):
@@ -98,6 +94,18 @@ def read(root: Path, path: str) -> bytes:
         raise refused(error, path) from None
     finally:
         fs.close(fd)
+
+
+def _open(root: Path, path: str, place: Path, flags: int) -> int:
+    """A descriptor of a located file; StorageError also when a link has taken the place of it, or of a folder above, since."""
+    try:
+        fd = fs.open(place, flags | getattr(os, "O_NOFOLLOW", 0))
+    except OSError as error:
+        raise refused(error, path) from None
+    if not is_inside(root, fd):
+        fs.close(fd)
+        raise StorageError("this link leads out of the campaign", path=path, remedy="put the file itself here")
+    return fd
 
 
 def _read_all(fd: int, path: str) -> bytes:
@@ -135,7 +143,7 @@ def create(root: Path, path: str, data: bytes) -> None:
     _tell(root, path)
     make_folder(root, str(PurePosixPath(path).parent))
     place = locate(root, path)
-    temp = _write_temp(place, data, None, path)
+    temp = _write_temp(root, place, data, None, path)
     try:
         try:
             fs.link(temp, place)
@@ -174,10 +182,7 @@ def append(
     """
     _tell(root, path)
     place = locate(root, path)
-    try:
-        fd = fs.open(place, (os.O_RDWR if own_line else os.O_WRONLY) | os.O_APPEND)
-    except OSError as error:
-        raise refused(error, path) from None
+    fd = _open(root, path, place, (os.O_RDWR if own_line else os.O_WRONLY) | os.O_APPEND)
     try:
         before = os.fstat(fd).st_size
         if size is not None and before != size:
@@ -231,7 +236,7 @@ def replace(root: Path, path: str, data: bytes, *, expected: str) -> None:
         mode = stat.S_IMODE(os.stat(place).st_mode)
     except OSError as error:
         raise refused(error, path) from None
-    temp = _write_temp(place, data, mode, path)
+    temp = _write_temp(root, place, data, mode, path)
     try:
         if sha256(read(root, path)) != expected or not swapped(fs, temp, place, expected):
             raise Conflict("the file changed since it was read", path=path, remedy="run the command again")
@@ -249,7 +254,7 @@ def rewrite(root: Path, path: str, data: bytes, *, durable: bool = True) -> None
     """
     make_folder(root, str(PurePosixPath(path).parent))
     place = locate(root, path)
-    temp = _write_temp(place, data, None, path, durable=durable)
+    temp = _write_temp(root, place, data, None, path, durable=durable)
     try:
         rename(fs, temp, place)
         if durable:
@@ -359,10 +364,14 @@ def sweep(root: Path) -> None:
                 drop(fs, Path(place, name))
 
 
-def _write_temp(place: Path, data: bytes, mode: int | None, path: str, *, durable: bool = True) -> Path:
+def _write_temp(root: Path, place: Path, data: bytes, mode: int | None, path: str, *, durable: bool = True) -> Path:
     temp = temp_name(place)
     try:
-        fd = fs.open(temp, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
+        fd = _open(root, path, temp, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
+    except StorageError:
+        drop(fs, temp)
+        raise
+    try:
         try:
             _write_all(fd, data)
             if mode is not None and hasattr(os, "fchmod"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import unicodedata
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
@@ -27,6 +28,29 @@ def locate(root: Path, path: str) -> Path:
     if real != base and not real.startswith(base.rstrip(os.sep) + os.sep):
         raise StorageError("this link leads out of the campaign", path=path, remedy="put the file itself here")
     return Path(real)
+
+
+def is_inside(root: Path, fd: int) -> bool:
+    """Whether an open file lies in the campaign, by the system's own word for where it is (True where it has none).
+
+    `locate` looks before a file is opened; a folder that is swapped for a link in between is only seen here.
+    """
+    try:
+        if sys.platform == "darwin":
+            import fcntl
+
+            place = os.fsdecode(fcntl.fcntl(fd, fcntl.F_GETPATH, bytes(1024)).rstrip(b"\0"))
+        else:
+            place = os.readlink(f"/proc/self/fd/{fd}")
+    except OSError:
+        return True
+    base = _real(root).rstrip(os.sep) + os.sep
+    return not place.startswith(os.sep) or _loose(place).startswith(_loose(base))
+
+
+def _loose(place: str) -> str:
+    """Without case and normal form, which a file system may have its own mind about."""
+    return unicodedata.normalize("NFC", place).casefold()
 
 
 @lru_cache(maxsize=64)  # asked for every file that is read; a root that became a link since leads nowhere
