@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -129,7 +130,7 @@ def test_watch_without_file_events_says_so_and_finds_an_edit(
 def test_a_lock_where_flock_is_unknown_still_keeps_two_writers_apart(campaign: Path, rolecall, monkeypatch) -> None:
     """A drive that knows no locks: a file marks who holds it, and one that a killed process left is recognised."""
     fcntl = pytest.importorskip("fcntl")
-    (campaign / lock.LOCK).unlink(missing_ok=True)
+    shutil.rmtree(campaign / ".rolecall")  # never opened yet
     monkeypatch.setattr(fcntl, "flock", _fail(errno.ENOSYS))
     with lock.hold(campaign, "turn"), pytest.raises(Locked, match="`turn`"), lock.hold(campaign, "fold", wait=0.1):
         pass
