@@ -130,7 +130,8 @@ def risu_book(campaign: Campaign, items: Sequence[Item]) -> dict:
     folders: list[dict] = []
     for one in {item.held.folder: item.held for item in items if shape_of(item.format) is risu}.values():
         value = original(campaign, one)
-        folders += [row for row in risu.folders(value) if row.get("key") in wanted and row not in folders]
+        named = [row for row in risu.folders(value) if isinstance(row.get("key"), str)]
+        folders += [row for row in named if row["key"] in wanted and row not in folders]
     return {"type": "risu", "ver": 1, "data": [*folders, *made]}
 
 

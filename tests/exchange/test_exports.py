@@ -393,3 +393,16 @@ def test_a_file_whose_front_matter_is_broken_is_left_out_and_named(rolecall, exa
         assert ran.code == 0 and "lore/broken.md is left out" in ran.err
     assert not (tmp_path / "player/lore/broken.md").exists()
     assert [str(p) for p in checks.check(open_campaign(tmp_path / "player"))] == []
+
+
+def test_a_folder_of_an_import_whose_key_is_no_text_is_left_out_of_a_book_of_several_imports(
+    take, rolecall, campaign, tmp_path
+):
+    entry = {"comment": "Well", "content": "Deep.", "key": "well", "mode": "normal", "folder": "f"}
+    folders = [{"comment": "Places", "content": "", "key": key, "mode": "folder"} for key in ("f", ["f"], {})]
+    for name in ("one.json", "two.json"):
+        take({"type": "risu", "ver": 1, "data": [*folders, {**entry, "comment": name}]}, name)
+    ran = rolecall("-C", campaign, "export", "risuai", "-o", tmp_path / "out.json")
+    assert ran.code == 0, ran.err
+    rows = json.loads((tmp_path / "out.json").read_text("utf-8"))["data"]
+    assert [row["key"] for row in rows if row["mode"] == "folder"] == ["f"]
