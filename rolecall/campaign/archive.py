@@ -9,6 +9,7 @@ import errno
 import os
 import re
 import stat
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rolecall.campaign import files, recordlines
@@ -22,6 +23,17 @@ EDITS = f"{MACHINE_FOLDER}/edits"
 DRAFTS = f"{MACHINE_FOLDER}/drafts"
 _DRAFT = re.compile(r"T([0-9]{4,})(?:-([0-9]+))?\.md")
 LOOK_BACK = 200  # records
+
+
+@dataclass(slots=True)
+class Stretch:
+    """What one answer wrote while it stood: taken back and put there again, possibly in another timeline, it begins anew.
+
+    `counted` are the lines that say what its shares in numbers and values became since (`campaign/shares.py`).
+    """
+
+    writes: list[dict] = field(default_factory=list)
+    counted: list[dict] = field(default_factory=list)
 
 
 def lines(root: Path, folder: str) -> list[dict]:
@@ -80,6 +92,23 @@ def standing(rows: list[dict]) -> list[dict]:
     return found
 
 
+def stretches(root: Path, folder: str) -> list[Stretch]:
+    """What a record's answer wrote each time it stood, oldest first; the last one stands now (it is empty where none does)."""
+    found = [Stretch()]
+    for line in lines(root, folder):
+        if line["do"] == "write":
+            found[-1].writes.append(line)
+        elif line["do"] == "unwritten" and found[-1].writes:
+            found[-1].writes.pop()
+        elif line["do"] == "unwound":
+            found.append(Stretch())
+        elif line["do"] == "counted":
+            found[min(line["stretch"], len(found) - 1)].counted.append(line)
+        elif line["do"] == "reopened":
+            found[-1].counted += line.get("counted", ())
+    return found
+
+
 def json_lines(data: bytes) -> list[dict]:
     """The JSON objects of a file that holds one a line; what is torn is left out."""
     return [line for one in data.split(b"\n") if (line := recordlines.json_object(one)) is not None]
@@ -111,8 +140,14 @@ def undone(root: Path) -> set[int]:
 
 
 def once_undone(root: Path) -> set[int]:
-    """The turns that stand in one timeline and were taken back in another: there, their numbers may be missing."""
-    every = folders(root)[-LOOK_BACK:]
+    """The turns that were taken back in one timeline and stood again in another since: in the first, their numbers may be missing."""
+    place = root / TURNS
+    names = (
+        [p.name for p in place.iterdir() if re.fullmatch(r"T[0-9]{4,}(\.other-[0-9]+)?", p.name)]
+        if place.is_dir()
+        else []
+    )
+    every = sorted((f"{TURNS}/{name}" for name in names), key=turn_of)[-LOOK_BACK:]
     return {turn_of(folder) for folder in every if any(line.get("undone") for line in lines(root, folder))}
 
 

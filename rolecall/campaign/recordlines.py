@@ -253,6 +253,33 @@ def _before(line: dict) -> bool:
     )
 
 
+def _reopened(line: dict) -> bool:
+    effects, counted = line.get("effects", []), line.get("counted", [])
+    return (
+        isinstance(effects, list)
+        and all(is_effect(one) for one in effects)
+        and isinstance(counted, list)
+        and all(isinstance(one, dict) and _is_share(one) for one in counted)
+    )
+
+
+def _counted(line: dict) -> bool:
+    gone = line.get("without")
+    whole = isinstance(gone, list) and all(_is_number(one) for one in gone)
+    return whole and _is_number(line.get("stretch")) and _is_share(line)
+
+
+def _is_share(line: dict) -> bool:
+    by, at = line.get("by"), line.get("at")
+    return (
+        is_path(line.get("path"))
+        and all(isinstance(line.get(key), str) for key in ("line", "put"))
+        and (line.get("was") is None or isinstance(line["was"], str))
+        and type(at) is int
+        and (by is None or (type(by) is int and at >= 0))
+    )
+
+
 def _plain(_: dict) -> bool:
     return True
 
@@ -268,5 +295,7 @@ _KINDS: dict[str, Callable[[dict], bool]] = {
     "directive": _directive,
     "usage": _usage,
     "afterwork": _afterwork,
-    **dict.fromkeys(("unwritten", "unwound", "told", "closed", "reopened", "missed", "late"), _plain),
+    "reopened": _reopened,
+    "counted": _counted,
+    **dict.fromkeys(("unwritten", "unwound", "told", "closed", "missed", "late"), _plain),
 }

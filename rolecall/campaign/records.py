@@ -3,7 +3,7 @@
 `.rolecall/turns/T0042/` holds `record.jsonl`, a JSON object a line, and `calls/`, a request and an event log per
 model call. The lines, in order: `begin` (turn, action), `plan` (what the turn will tell and change; everything after it
 can be finished without a model), `write` (one before each change of a file; `unwritten` behind one that was refused),
-`told`, `closed`. A write holds the position, the old and the new text of its splice and the SHA-256 of the file before
+`told`, `closed`. `unwound` ends what stands, `reopened` begins it anew. A write holds the position, the old and the new text of its splice and the SHA-256 of the file before
 and after, so that it can be taken back exactly, and finished when a kill tore it. The newest record that is not closed
 is what an interrupted command left.
 """
@@ -23,6 +23,7 @@ from rolecall.campaign.archive import (
     EDITS,
     FOLDS,
     TURNS,
+    Stretch,
     aside,
     attempts,
     begun,
@@ -42,6 +43,7 @@ from rolecall.campaign.archive import (
     raw,
     set_aside,
     standing,
+    stretches,
     swipes,
     turn_of,
     undone,
@@ -63,6 +65,7 @@ __all__ = [
     "CallLog",
     "Edit",
     "Record",
+    "Stretch",
     "aside",
     "attempts",
     "begin",
@@ -90,6 +93,7 @@ __all__ = [
     "set_aside",
     "splice",
     "standing",
+    "stretches",
     "swipes",
     "turn_of",
     "undone",

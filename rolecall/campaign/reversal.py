@@ -39,10 +39,9 @@ def taken_back(
 ) -> Reversal:
     """`current` without what `write` (a line of a record) did. `after` is the file as the write left it, where it is kept.
 
-    `later` gives the lines later turns wrote in this file: a number that one of them counted on from is counted back, and
-    words that one of them wrote stay, though this turn had written the same.
+    `later` gives the lines later turns wrote in this file: words that one of them wrote stay, though this turn had written the same.
     """
-    found = _taken_back(current, write, after, later)
+    found = _taken_back(current, write, after)
     if found.data is None or current is None or found.data == current or files.sha256(current) == write["after"]:
         return found
     return Reversal(_with_what_is_used(current, found.data, write, later), found.clashes)
@@ -84,15 +83,11 @@ def _frame_of(lines: list[bytes], begin: int, end: int) -> list[bytes]:
 
 
 def _of_later(now: bytes, then: bytes, later: Callable[[], Collection[bytes]]) -> bytes:
-    """A line as it stands, where a later turn wrote it and it is no number that is counted back."""
-    if _one_number([now.strip()], [then.strip()]) is None and now.rstrip(b"\r\n") in later():
-        return now
-    return then
+    """A line as it stands, where a later turn wrote it."""
+    return now if now.rstrip(b"\r\n") in later() else then
 
 
-def _taken_back(
-    current: bytes | None, write: dict, after: bytes | None, later: Callable[[], Collection[bytes]]
-) -> Reversal:
+def _taken_back(current: bytes | None, write: dict, after: bytes | None) -> Reversal:
     if current is None:
         return Reversal(None)  # the writer removed the file; there is nothing to take out of it
     if after is not None and current != after and _unix(current) == _unix(after):
@@ -118,8 +113,6 @@ def _taken_back(
             meant = _by_meaning(current, write, after)
             if meant is None and after is not None:
                 meant = _hunk_by_hunk(current, records.unsplice(after, write), after)
-            if meant is None:
-                meant = _counted_back(current, write, after, later)
             if meant is None and after is not None and not any(clash.yours for clash in result.clashes):
                 meant = _put_back(current, write, after)
             return result if meant is None else Reversal(meant)
@@ -177,53 +170,6 @@ def _put_back(current: bytes, write: dict, after: bytes) -> bytes | None:
         if _ABOVE.match(above.rstrip(b"\r\n")):
             return None
     return None
-
-
-_NUMBER = re.compile(rb"(?<![\w.,])-?[0-9]{1,9}(?![\w]|[.,][0-9])")
-_COUNTED = ("value", "row", "item")
-_NO_COUNT = (b"date", b"time")  # days and hours are not counted back digit by digit
-
-
-def _counted_back(
-    current: bytes, write: dict, after: bytes | None, later: Callable[[], Collection[bytes]]
-) -> bytes | None:
-    """A number that later turns went on counting, without what this write added to it; None where somebody else set it."""
-    if write["op"] not in _COUNTED:
-        return None
-    old, new, _ = _whole_lines(write, after)
-    pair = _one_number(old.splitlines()[:1], new.splitlines()[:1])
-    if pair is None or new.lstrip().startswith(_NO_COUNT):
-        return None
-    at, was, put = pair
-    lines = current.splitlines(keepends=True)
-    frame = _frame(new.splitlines()[0], at)
-    found = [n for n, line in enumerate(lines) if _frame(line.rstrip(b"\r\n"), at) == frame]
-    if len(found) != 1 or lines[found[0]].rstrip(b"\r\n") not in later():
-        return None
-    line = lines[found[0]]
-    now = list(_NUMBER.finditer(line))[at]
-    most = re.match(rb"\s*(?:/|of)\s*([0-9]{1,9})", line[now.end() :])
-    value = int(now[0]) + was - put
-    value = max(min(value, int(most[1])) if most else value, min(was, put, int(now[0]), 0))
-    lines[found[0]] = line[: now.start()] + str(value).encode() + line[now.end() :]
-    return b"".join(lines)
-
-
-def _one_number(old: list[bytes], new: list[bytes]) -> tuple[int, int, int] | None:
-    """(which number of the line, what it was, what it became) where two lines differ in just one number."""
-    if len(old) != 1 or len(new) != 1:
-        return None
-    one, other = ([int(n) for n in _NUMBER.findall(line[0])] for line in (old, new))
-    differ = [n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b]
-    if len(one) != len(other) or len(differ) != 1 or _frame(old[0], differ[0]) != _frame(new[0], differ[0]):
-        return None
-    return differ[0], one[differ[0]], other[differ[0]]
-
-
-def _frame(line: bytes, at: int) -> bytes | None:
-    """A line without one of its numbers; None when it has not so many."""
-    found = list(_NUMBER.finditer(line))
-    return line[: found[at].start()] + b"\0" + line[found[at].end() :] if at < len(found) else None
 
 
 def _has_moved(current: bytes, write: dict, after: bytes | None) -> bool:

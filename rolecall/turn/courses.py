@@ -43,8 +43,10 @@ def is_other(campaign: Campaign) -> bool:
         return last is not None and bool(records.aside(campaign.root, last.turn))
     if last is None or last.turn != records.turn_of(found[-1]):
         return True
-    missing = {line.turn for line in lines} - {records.turn_of(folder) for folder in found}
-    if any(records.aside(campaign.root, turn) for turn in missing):
+    there, mine = {line.turn for line in lines}, {records.turn_of(folder) for folder in found}
+    if any(turn >= lines[0].turn for turn in mine - there):
+        return True
+    if any(records.aside(campaign.root, turn) for turn in there - mine):
         return True
     told = next((e for e in _told(campaign, found[-1]) if e.op == "journal"), None)
     return told is None or _plain(told.text) != _plain(last.text)
@@ -59,13 +61,19 @@ def follow(campaign: Campaign) -> list[int]:
         return []
     root, done = campaign.root, []
     try:
-        standing, end = _standing(campaign)
+        standing, folded = _standing(campaign)
     except (DocumentError, StorageError):
         return []  # what cannot be read tells nothing; `check` tells of it
     mine = {records.turn_of(folder): folder for folder in records.folders(root)}
+    end = max([*standing, folded])
     is_open = records.newest_open(root)
     if is_open and records.turn_of(is_open) <= end + 1:
-        return []
+        if not _is_of_another(campaign, is_open, mine, standing, folded):
+            return []
+        if begun := records.begun(root, is_open):
+            records.keep_draft(root, begun["turn"], begun["action"])
+        done.append(records.turn_of(is_open))
+        records.leave(root, mine.pop(done[0]))
     for turn in sorted({*mine, *standing}, reverse=True)[:LOOK_BACK]:
         folder, now = mine.get(turn), standing.get(turn)
         if folder and now and _is_of(campaign, folder, now):
@@ -74,7 +82,7 @@ def follow(campaign: Campaign) -> list[int]:
         other = _aside(campaign, turn, now) if now and not swipe else None
         if folder and swipe:
             _put_away(root, folder)
-        elif folder and (other or _is_gone(campaign, folder, now, end)):
+        elif folder and (other or _is_gone(campaign, folder, now, folded)):
             records.leave(root, folder)
             done.append(turn)
             folder = None
@@ -90,7 +98,7 @@ def follow(campaign: Campaign) -> list[int]:
 
 
 def _standing(campaign: Campaign) -> tuple[dict[int, Standing], int]:
-    """({turn: how it stands}, the last turn that anything knows of)."""
+    """({turn: how it stands}, the last turn that a Chronicle covers)."""
     lines = {line.turn: line.text for line in journal.lines_of(campaign.document(STATE_FILE))}
     told = {one.turn: one for one in story.recent(campaign, LOOK_BACK)}
     found = {
@@ -99,7 +107,21 @@ def _standing(campaign: Campaign) -> tuple[dict[int, Standing], int]:
         else Standing(line=lines[turn])
         for turn in {*lines, *told}
     }
-    return found, max([*found, chronicles.last_covered(campaign)])
+    return found, chronicles.last_covered(campaign)
+
+
+def _is_of_another(
+    campaign: Campaign, folder: str, mine: dict[int, str], standing: dict[int, Standing], folded: int
+) -> bool:
+    """Whether an interrupted turn began in another course of the story: its number is told otherwise here, or the turn before it."""
+    turn = records.turn_of(folder)
+    line = next((_plain(effect.text) for effect in _told(campaign, folder) if effect.op == "journal"), "")
+    now, before = standing.get(turn, Standing()), standing.get(turn - 1)
+    if _is_of(campaign, folder, now):
+        return False
+    if turn <= folded or (now.line and not line.startswith(_plain(now.line))):  # a kill may have left half of its own
+        return True
+    return bool(before and turn - 1 in mine and not _is_of(campaign, mine[turn - 1], before))
 
 
 def _told(campaign: Campaign, folder: str) -> list[Effect]:
@@ -117,7 +139,7 @@ def _is_of(campaign: Campaign, folder: str, now: Standing) -> bool:
     return False
 
 
-def _is_gone(campaign: Campaign, folder: str, now: Standing | None, end: int) -> bool:
+def _is_gone(campaign: Campaign, folder: str, now: Standing | None, folded: int) -> bool:
     """Whether nothing of what a record told stands any more: not what the writer has only reworded."""
     if records.begun(campaign.root, folder) is None:
         return False  # damaged: told where it matters
@@ -125,7 +147,7 @@ def _is_gone(campaign: Campaign, folder: str, now: Standing | None, end: int) ->
         action = next((effect.key for effect in _told(campaign, folder) if effect.op == "section"), "")
         return bool(now.prose) and _plain(action) != _plain(now.action)
     left = [effect for effect in _told(campaign, folder) if effect.op in ("arc", "history")]
-    return records.turn_of(folder) > end and not any(soundness.is_shown(campaign, effect) for effect in left)
+    return records.turn_of(folder) > folded and not any(soundness.is_shown(campaign, effect) for effect in left)
 
 
 def _aside(campaign: Campaign, turn: int, now: Standing) -> str | None:

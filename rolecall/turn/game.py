@@ -168,7 +168,9 @@ class Game:
 
         self.settle()
         with self.writing(listener) as (campaign, _):
-            turn = rollback.switch(campaign, wanted)
+            turn, faults = rollback.switch(campaign, wanted)
+            for fault in faults:
+                listener.note(f"Left out: {fault}")
             self.commit(lambda: self._message(turn, "Swipe"), listener)
             return turn
 

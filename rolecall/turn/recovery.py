@@ -19,7 +19,7 @@ from rolecall.exchange import importing
 from rolecall.search.searcher import Search
 from rolecall.tools import families
 from rolecall.tools.toolbox import NARRATOR, Table
-from rolecall.turn import before, courses, folding, immersion, soundness, telling, unfinished
+from rolecall.turn import before, courses, folding, immersion, rewinding, soundness, telling, unfinished
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def _recover_turn(campaign: Campaign, search: Search, folder: str) -> Recovered:
     record = Record(campaign.root, folder)
     turn, action = begin["turn"], begin["action"]
     plans = [line for line in lines if line["do"] == "plan"]
-    effects = [decode(e) for plan in plans for e in plan["effects"]]
+    effects = rewinding.planned(lines)
     if not plans and turn in soundness.standing(campaign):  # it was told, and a plan comes before that
         return _damaged(campaign, folder)
     if not plans:

@@ -57,11 +57,15 @@ def folders(root: Path) -> list[str]:
 
 
 def moved(root: Path, path: str) -> str:
-    """Where the file of that path lies after the renamings that stand."""
+    """Where the file of that path lies after the renamings that stand, and those that were taken back since."""
     for folder in folders(root):
         one = _begun(root, folder)
         if one and one.path == path:
             path = one.target
+    for name in reversed(_every(root)) if not files.exists(root, path) else ():
+        one = _begun(root, f"{records.EDITS}/{name}") if ".undone-" in name else None
+        if one and one.target == path:
+            path = one.path
     return path
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from rolecall.campaign import files, journal, recordlines, records, story
 from rolecall.campaign.effects import Effect, decode, edit_of
 from rolecall.campaign.folder import Campaign
 from rolecall.campaign.journal import turn_id
 from rolecall.campaign.kinds import STATE_FILE
-from rolecall.campaign.reversal import taken_back
 from rolecall.errors import DocumentError, TurnError
 
 _DATED = ("section", "journal", "arc", "history")  # what shows the turn it is of: nobody else put that there
@@ -34,6 +35,14 @@ def damage(folder: str, line: int | None = None) -> TurnError:
         line=line,
         remedy="take the turn back with git, or by hand in the files",
     )
+
+
+def begun(root: Path, folder: str) -> tuple[str, int]:
+    """(the action, which answer to it) a record tells; TurnError when it cannot be read."""
+    found = records.begun(root, folder)
+    if found is None:
+        raise damage(folder)
+    return found["action"], found.get("swipe", 1)
 
 
 def refuse_gaps(campaign: Campaign, last: list[int]) -> None:
@@ -89,24 +98,7 @@ def is_shown(campaign: Campaign, effect: Effect) -> bool:
         return False
 
 
-def _compare(folder: str, before: bytes, write: dict) -> None:
+def compare(folder: str, before: bytes, write: dict) -> None:
+    """TurnError where the bytes before a write are not those its record tells of."""
     if files.sha256(before) != write["before"]:
         raise damage(folder)
-
-
-def rehearse(campaign: Campaign, folder: str) -> None:
-    """Take a record's writes out in memory: one that cannot be taken out is met before the first change."""
-    root = campaign.root
-    now: dict[str, bytes | None] = {}
-    for write in reversed(records.writes(root, folder)):
-        path = write["path"]
-        if path not in now:
-            now[path] = files.read(root, path) if files.exists(root, path) else None
-        after = records.version(root, folder, write)
-        try:
-            for left in (now[path], after):
-                if left is not None and files.sha256(left) == write["after"]:
-                    _compare(folder, records.unsplice(left, write), write)
-            now[path] = taken_back(now[path], write, after).data
-        except (ValueError, KeyError, TypeError, IndexError):
-            raise damage(folder) from None

@@ -1,5 +1,5 @@
-"""A campaign under random hands: turns of one or of all layers, swipes, switches, undos, folds, hand edits of words, numbers and
-whole entries, git by the game and by hand, crashes and restarts, against a model of what should be there.
+"""A campaign under random hands: turns of one or of all layers, swipes, switches, undos, folds, renamings, fixes, hand edits of words,
+numbers and whole entries, git by the game and by hand, crashes and restarts, against a model of what should be there.
 
 After each step the folder must say exactly what the model says (`machine_truth.py`). `run(root, seed, steps)` raises with
 seed and step number. What the seed also decides: whether all layers speak, and whether git keeps the campaign.
@@ -16,14 +16,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rolecall.campaign import chronicles, files, journal, records, seeds, story, template
+from rolecall.campaign.checks import check
 from rolecall.campaign.folder import open_campaign
 from rolecall.campaign.kinds import STATE_FILE
 from rolecall.errors import Conflict, RoleCallError
 from rolecall.turn import swipes
 from rolecall.turn.game import Game
 from rolecall.turn.lifecycle import Listener
-from tests.game.machine_model import ARC, KIT, MOST, SILVER, Answer, Model, Turn, script, think
-from tests.game.machine_truth import hold, lines_of, silver_of
+from tests.game.machine_model import ARC, KIT, MOST, SILVER, Answer, Model, script, think
+from tests.game.machine_truth import hold, lines_of
 from tests.turn.faults import Faulty, Killed
 
 
@@ -40,6 +41,9 @@ class Machine:
         self.answers: dict[str, Answer] = {}  # by the journal line
         self.known: dict[str, Model] = {}  # by commit
         self.followed = True
+        self.renamings: list[
+            tuple[str, str, str]
+        ] = []  # path before and after, the name before; those that stand on this machine
         self._settle_in()
         self.game = self._game()
 
@@ -64,10 +68,10 @@ class Machine:
         hands: list[Callable[[], None]] = (
             [self.turn] * 6 + [self.swipe] * 3 + [self.switch] * 3 + [self.undo] * 2 + [self.undo_one] + [self.edit] * 4
             + [self.unedit] * 2 + [self.number] + [self.entry] + [self.delete] + [self.fold] + [self.restart]
-            + [self.crash] * 3 + [self.failed_turn]
+            + [self.crash] * 3 + [self.failed_turn] + [self.rename] + [self.unrename] + [self.mend]
         )  # fmt: skip
         if self.git:
-            hands += [self.checkout] * 2 + [self.timeline] + [self.branch] + [self.merge]
+            hands += [self.checkout] * 2 + [self.timeline] + [self.branch] + [self.merge] + [self.join]
         hand = self.dice.choice(hands)
         hand()
         return hand.__name__
@@ -84,8 +88,7 @@ class Machine:
         result = self.game.tell(f"I go on, {self.made}.", Listener())
         assert result.turn == journal.turn_id(number), (result.turn, number)
         assert all(one.layer in ("fold", "historian") for one in result.degraded), result.degraded
-        self.model.turns.append(Turn(number, [answer]))
-        self.model.silver += answer.silver
+        self.model.tell(number, answer)
         self._commanded(f"{result.turn} {answer.line}")
 
     def swipe(self) -> None:
@@ -97,22 +100,23 @@ class Machine:
         reroll = self.dice.random() < 0.5
         folder = f"{records.TURNS}/{journal.turn_id(last.number)}"
         seed = seeds.of(self.root, folder)
-        with self._refused_for_the_writers_numbers(last):
+        with self._refused_for_the_writers_numbers():
             self.game.swipe(Listener(), reroll=reroll)
             assert (seeds.of(self.root, folder) == seed) is not reroll
-            self._stands(last, answer)
+            self.model.retell(answer)
             self._commanded(f"Swipe {journal.turn_id(last.number)}: {answer.line}")
 
     def switch(self) -> None:
         if not self._last_is_open():
             return
-        last = self.model.turns[-1]
-        rows = self._answers_had()
-        wanted = self.dice.choice(rows)
-        with self._refused_for_the_writers_numbers(last):
+        wanted = self.dice.choice(self._answers_had())
+        if wanted["current"]:
             self.game.switch(wanted["swipe"], Listener())
-            if not wanted["current"]:
-                self._stands(last, self.answers[wanted["journal"]])
+            self._commanded()
+            return
+        with self._refused_for_the_writers_numbers():
+            self.game.switch(wanted["swipe"], Listener())
+            self.model.switch(self.answers[wanted["journal"]])
             self._commanded()
 
     def _answers_had(self) -> list[dict]:
@@ -128,55 +132,32 @@ class Machine:
         return rows
 
     @contextmanager
-    def _refused_for_the_writers_numbers(self, last: Turn) -> Iterator[None]:
-        """Another answer is refused, and nothing changes, where the writer has set a number that the last one changed."""
+    def _refused_for_the_writers_numbers(self) -> Iterator[None]:
+        """Another answer is refused, and nothing changes, just where the writer has set a number that the last one changed."""
+        refused = self.model.refuses
         try:
             yield
-        except Conflict:
-            assert self.model.unsettled and any(answer.counts for answer in last.answers), last
+        except Conflict as error:
+            assert refused, error
             self._commanded()
-
-    def _stands(self, last: Turn, answer: Answer) -> None:
-        """What the old answer changed in a number is taken back, and the new one's is put there.
-
-        Where a number was set in between, the old may stay, and the new one is left out of what it was not worked out on.
-        """
-        was, old, new = self.model.silver, last.now.silver, answer.silver
-        self.model.silver = was - old + new
-        if last.loose or self.model.unsettled:
-            found = silver_of(self.root)
-            assert found in {was, was - old, was + new, was - old + new}, (found, was, old, new)
-            self.model.silver = found
-        last.take(answer)
+        else:
+            assert not refused, "the writer's number was passed over"
 
     def undo(self) -> None:
         count = min(self.dice.choice((1, 1, 1, 2, 3)), len(self.model.turns))
         if count and all(t.number > self._last_folded() for t in self.model.turns[-count:]):
             self.game.undo(Listener(), count=count)
             for turn in self.model.turns[-1 : -count - 1 : -1]:
-                self._taken_back(turn)
+                self.model.undo(turn)
             self._commanded()
 
     def undo_one(self) -> None:
         open_ones = [t for t in self.model.turns if t.number > self._last_folded()]
         if open_ones:
-            chosen = self.dice.choice(open_ones)
+            chosen = self._chosen = self.dice.choice(open_ones)
             self.game.undo(Listener(), turn=chosen.number)
-            self._taken_back(chosen)
-            self.model.unsettled = True  # a number counted back in the middle may be taken for the writer's later on
-            for turn in self.model.turns:
-                turn.loose = True
+            self.model.undo(chosen)
             self._commanded(f"Undo {journal.turn_id(chosen.number)}: {chosen.now.line}")
-
-    def _taken_back(self, turn: Turn) -> None:
-        """What a turn changed in a number is taken back; where that was set since, it may stay."""
-        was, silver = self.model.silver, turn.now.silver
-        self.model.turns.remove(turn)
-        self.model.silver = was - silver
-        if turn.loose or self.model.unsettled:
-            found = silver_of(self.root)
-            assert abs(found - was) <= 15, (found, was)  # of three turns at most, five each
-            self.model.silver = found
 
     def fold(self) -> None:
         self.game.models = ["sidecar=off"]
@@ -223,18 +204,18 @@ class Machine:
 
     def number(self) -> None:
         """The writer sets a number of the game."""
+        had = self.model.numbers
         if self.dice.random() < 0.5:
-            path, silver = STATE_FILE, silver_of(self.root)
-            self.model.silver = silver + self.dice.choice((-100, -7, 7, 100))
-            old, new = f"- silver: {silver}\n", f"- silver: {self.model.silver}\n"
+            path, value = STATE_FILE, had["silver"] + self.dice.choice((-100, -7, 7, 100))
+            old, new = f"- silver: {had['silver']}\n", f"- silver: {value}\n"
+            had["silver"] = value
         else:
-            path, text = KIT, (self.root / KIT).read_text()
-            old = next(row + "\n" for row in text.split("\n") if row.startswith("hit_points: "))
-            new = f"hit_points: {self.dice.randint(0, MOST)}/{MOST}\n"
-        self._save(path, (self.root / path).read_bytes().replace(old.encode(), new.encode()))
-        self.model.unsettled = True
-        for turn in self.model.turns:
-            turn.loose = True
+            path, value = KIT, self.dice.randint(0, MOST)
+            old, new = f"hit_points: {had['hit_points']}/{MOST}\n", f"hit_points: {value}/{MOST}\n"
+            had["hit_points"] = value
+        data = (self.root / path).read_bytes()
+        assert old.encode() in data
+        self._save(path, data.replace(old.encode(), new.encode()))
 
     def entry(self) -> None:
         """The writer makes an entry."""
@@ -250,6 +231,52 @@ class Machine:
             (self.root / path).unlink()
             del self.model.entries[path]
             self.model.marks.pop(path, None)
+
+    def rename(self) -> None:
+        """An entry of the writer's gets another name, and its file with it."""
+        if not (mine := [path for path in self.model.entries if "stranger" in path]):
+            return
+        self.made += 1
+        path, name = self.dice.choice(mine), f"Stranger {self.made}"
+        old, new = self.model.entries[path], f"characters/stranger-{self.made}.md"
+        self._command(lambda: self.game.rename(old, name, Listener()))
+        self.renamings.append((path, new, old))
+        self._moved(path, new, name)
+
+    def unrename(self) -> None:
+        """The last renaming is taken back, where its file is where it left it."""
+        if not self.renamings:
+            return
+        path, new, name = self.renamings[-1]
+        if not (self.root / new).exists() or (self.root / path).exists():
+            return
+        self.renamings.pop()
+        self._command(lambda: self.game.unrename(Listener()))
+        self._moved(new, path, name)
+
+    def _moved(self, path: str, new: str, name: str) -> None:
+        model = self.model
+        del model.entries[path]
+        model.entries[new] = name
+        if path in model.marks:
+            model.marks[new] = model.marks.pop(path)
+        model.moved = {old: new if now == path else now for old, now in model.moved.items()} | {path: new, new: new}
+
+    def mend(self) -> None:
+        """A line the writer doubled is mended; now and then that is taken back, and mended again."""
+        lines = journal.lines_of(open_campaign(self.root).document(STATE_FILE))
+        if not lines:
+            return
+        last = lines[-1]
+        data = (self.root / STATE_FILE).read_bytes()
+        whole = data[last.start : last.end]
+        self._save(STATE_FILE, data[: last.end] + (b"" if whole.endswith(b"\n") else b"\n") + whole + data[last.end :])
+        assert "turn-twice" in {problem.rule for problem in check(open_campaign(self.root))}
+        self._command(lambda: self.game.mend(Listener()))
+        if self.dice.random() < 0.3:
+            self.game.mend(Listener(), back=True)
+            assert "turn-twice" in {problem.rule for problem in check(open_campaign(self.root))}
+            self._command(lambda: self.game.mend(Listener()))
 
     def checkout(self) -> None:
         """By hand: to a new branch at an older commit, or back to one that is there."""
@@ -302,11 +329,37 @@ class Machine:
             known += [mark for mark in marks if mark not in known]
         self._note_commit()
 
+    def join(self) -> None:
+        """Both branches tell on, and are joined: every line of both is there, what is told twice is told of. Then it is thought better of."""
+        self._commit_by_hand()
+        here, side = self._by_hand("branch", "--show-current"), f"side-{self.made + 1}"
+        self._by_hand("checkout", "-q", "-b", side)
+        self.followed = False
+        self.turn()
+        theirs = self.model
+        self._by_hand("checkout", "-q", here)
+        self.model, self.followed = copy.deepcopy(self.known[self._head()]), False
+        for _ in range(self.dice.randint(1, 2)):
+            self.turn()
+        ran = subprocess.run(["git", "merge", "-q", "--no-edit", side], cwd=self.root, capture_output=True, text=True)
+        if ran.returncode:
+            self._by_hand("merge", "--abort")
+            return
+        told = {(t.number, t.now.line) for t in (*self.model.turns, *theirs.turns)}
+        now = lines_of(self.root)
+        assert set(now) == told and len(now) == len(told), (now, told)
+        assert now == sorted(now, key=lambda line: line[0])
+        twice = len(told) - len({number for number, _ in told})
+        rules = [problem.rule for problem in check(open_campaign(self.root))]
+        assert rules == ["turn-twice"] * twice + ["told-twice"] * twice, rules
+        self._by_hand("reset", "-q", "--hard", "HEAD~1")
+        self.followed = False
+
     # -- the crash
 
     def crash(self) -> None:
         """Kill a turn, a swipe, a switch, an undo or a fold at a random step; the next command puts it right."""
-        hand = self.dice.choice((self.turn, self.swipe, self.switch, self.undo, self.fold))
+        hand = self.dice.choice((self.turn, self.swipe, self.switch, self.undo, self.undo_one, self.fold))
         saved = copy.deepcopy(self.model)
         files.fs = Faulty(
             self.root, self.dice.randint(1, 120 if self.layers else 60), self.dice.choice(("kill", "torn"))
@@ -331,23 +384,21 @@ class Machine:
         now = lines_of(self.root)
         model = self.model
         if now == [(t.number, t.now.line) for t in model.turns]:
-            if model.unsettled:  # what was set in between may be counted otherwise when an answer is put back
-                found = silver_of(self.root)
-                assert abs(found - model.silver) <= 15, (found, model.silver)
-                model.silver = found
             return
         if hand == "turn":
             number = max([t.number for t in model.turns] + [self._last_folded()], default=0) + 1
             number = now[-1][0] if now[-1][0] != number and self._last_folded() == now[-1][0] else number
-            model.turns.append(Turn(number, [self._answered]))
-            model.silver += self._answered.silver
+            model.tell(number, self._answered)
             self._was_noted(self._answered, number)
         elif hand == "undo":  # of several: stopped between two
             while model.turns and now != [(t.number, t.now.line) for t in model.turns]:
-                self._taken_back(model.turns[-1])
+                model.undo(model.turns[-1])
+        elif hand == "undo_one":
+            model.undo(next(t for t in model.turns if t.number == self._chosen.number))
         else:
-            self._stands(model.turns[-1], self.answers[now[-1][1]])
-            self._was_noted(model.turns[-1].now, model.turns[-1].number)
+            answer = self.answers[now[-1][1]]
+            (model.retell if hand == "swipe" else model.switch)(answer)
+            self._was_noted(answer, model.turns[-1].number)
 
     def _was_noted(self, answer: Answer, number: int) -> None:
         """What the scribe would have kept is lost with a crash before it had spoken."""

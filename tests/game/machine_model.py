@@ -1,6 +1,7 @@
 """What the machine of `machine.py` believes, in plain values: told turns with their answers, the writer's own lines and numbers.
 
-It knows nothing of files or records. An `Answer` is also what the models say: `script` writes it down for all layers.
+The rule of numbers is the one `docs/game-state.md` tells: a turn taken back leaves a number as if it had never been told, and a
+number that the writer has set since stays. It knows nothing of files or records. An `Answer` is also what the models say: `script` writes it down for all layers.
 """
 
 from __future__ import annotations
@@ -22,6 +23,15 @@ MOST = 20  # hit points
 
 
 @dataclass
+class Share:
+    """What a turn did to a number: it found `was` and left `put`, and adds `by` wherever it is counted anew."""
+
+    was: int
+    put: int
+    by: int
+
+
+@dataclass
 class Answer:
     """One answer of the models. `entry` and `noted_in` are entries that get a dated line, by narrator and by scribe."""
 
@@ -34,6 +44,7 @@ class Answer:
     layers: bool = False
     seed: bool = False
     noted_in: str = ""
+    adds: dict[str, int] = field(default_factory=dict, compare=False)  # to each number, as it was told first
 
     @property
     def prose(self) -> str:
@@ -59,31 +70,19 @@ class Answer:
     def planted(self) -> str:
         return f"Thing number {self.number} will matter"
 
-    @property
-    def counts(self) -> bool:
-        """Whether it changes a number of the game."""
-        return bool(self.silver or self.hurt)
-
 
 @dataclass
 class Turn:
-    """A told turn: its answers and which stands. `loose`: a number of the game was set since it was told, by the writer or
-    by an undo in the middle: then what it changed may stay."""
+    """A told turn: its answers, which stands, and what that did to the numbers."""
 
     number: int
     answers: list[Answer]
     current: int = 0
-    loose: bool = False
+    shares: dict[str, Share] = field(default_factory=dict)
 
     @property
     def now(self) -> Answer:
         return self.answers[self.current]
-
-    def take(self, answer: Answer) -> None:
-        """Another answer stands, a new one or one that was had."""
-        if answer not in self.answers:
-            self.answers.append(answer)
-        self.current, self.loose = self.answers.index(answer), False
 
 
 @dataclass
@@ -93,8 +92,72 @@ class Model:
     turns: list[Turn] = field(default_factory=list)
     marks: dict[str, list[str]] = field(default_factory=dict)  # the writer's own lines, by file
     entries: dict[str, str] = field(default_factory=lambda: dict(NAMES))  # path: name
-    silver: int = SILVER
-    unsettled: bool = False  # a number of the game was set by the writer, or counted back by an undo in the middle
+    moved: dict[str, str] = field(default_factory=dict)  # a path an entry had: the one it has by now
+    numbers: dict[str, int] = field(default_factory=lambda: {"silver": SILVER, "hit_points": MOST})
+
+    def tell(self, number: int, answer: Answer) -> None:
+        """A turn more."""
+        self.turns.append(turn := Turn(number, [answer]))
+        self._count(turn, {"silver": answer.silver, "hit_points": -answer.hurt})
+        answer.adds = {name: share.by for name, share in turn.shares.items()}
+
+    def retell(self, answer: Answer) -> None:
+        """A new answer to the last turn, in the place of the current one."""
+        turn = self.turns[-1]
+        self._uncount(turn)
+        turn.answers.append(answer)
+        turn.current = len(turn.answers) - 1
+        self._count(turn, {"silver": answer.silver, "hit_points": -answer.hurt})
+        answer.adds = {name: share.by for name, share in turn.shares.items()}
+
+    def switch(self, answer: Answer) -> None:
+        """An answer that was had stands again: it adds to the numbers what it had added when it was told."""
+        turn = self.turns[-1]
+        self._uncount(turn)
+        if answer not in turn.answers:
+            turn.answers.append(answer)
+        turn.current = turn.answers.index(answer)
+        for name, by in answer.adds.items():
+            was = self.numbers[name]
+            self.numbers[name] = put = _bounded(name, was + by)
+            turn.shares[name] = Share(was, put, by)
+
+    def undo(self, turn: Turn) -> None:
+        """A turn is gone; later ones stay."""
+        self._uncount(turn)
+        self.turns.remove(turn)
+
+    @property
+    def refuses(self) -> bool:
+        """Whether another answer is refused: the writer has set a number that the last turn changed."""
+        last = self.turns[-1].shares.items()
+        return any(share.was != share.put and self.numbers[name] != share.put for name, share in last)
+
+    def _count(self, turn: Turn, asked: dict[str, int]) -> None:
+        for name, by in asked.items():
+            was = self.numbers[name]
+            put = _bounded(name, was + by)
+            if put != was:
+                self.numbers[name] = put
+                turn.shares[name] = Share(was, put, put - was)
+
+    def _uncount(self, turn: Turn) -> None:
+        for name, share in turn.shares.items():
+            later = [other.shares[name] for other in self.turns[self.turns.index(turn) + 1 :] if name in other.shares]
+            found = [one.was for one in later] + [self.numbers[name]]
+            left = [share.put] + [one.put for one in later]
+            if found != left:
+                continue  # the writer has set it since
+            value = share.was
+            for one in later:
+                one.was, one.put = value, _bounded(name, value + one.by)
+                value = one.put
+            self.numbers[name] = value
+        turn.shares = {}
+
+
+def _bounded(name: str, value: int) -> int:
+    return min(max(value, 0), MOST) if name == "hit_points" else value
 
 
 def think(number: int, dice: random.Random, entries: dict[str, str], layers: bool) -> Answer:

@@ -24,9 +24,12 @@ def lines_of(root: Path) -> list[tuple[int, str]]:
     return [(line.turn, line.text) for book in books for line in journal.lines_of(book)]
 
 
-def silver_of(root: Path) -> int:
-    (found,) = _SILVER.findall((root / STATE_FILE).read_text())
-    return int(found)
+def numbers_of(root: Path) -> dict[str, int]:
+    """The numbers of the game as the files have them."""
+    (silver,) = _SILVER.findall((root / STATE_FILE).read_text())
+    ((points, most),) = _HIT_POINTS.findall((root / KIT).read_text())
+    assert int(most) == MOST
+    return {"silver": int(silver), "hit_points": int(points)}
 
 
 def hold(root: Path, model: Model, *, followed: bool = True) -> None:
@@ -37,7 +40,7 @@ def hold(root: Path, model: Model, *, followed: bool = True) -> None:
     assert lines_of(root) == wanted, (lines_of(root), wanted)
     _story(campaign, model)
     _entries(campaign, model)
-    _numbers(campaign, model)
+    assert numbers_of(root) == model.numbers, (numbers_of(root), model.numbers)
     promises = [p.words for p in promises_of(campaign.document(STATE_FILE))]
     assert promises == [f"To Hesper: {t.now.line}" for t in told if t.now.promise], promises
     for path, marks in model.marks.items():
@@ -70,7 +73,8 @@ def _entries(campaign: Campaign, model: Model) -> None:
     for path in model.entries:
         wanted = []
         for turn in model.turns:
-            words = [turn.now.saw] * (turn.now.entry == path) + [turn.now.noted] * (turn.now.noted_in == path)
+            words = [turn.now.saw] * (model.moved.get(turn.now.entry, turn.now.entry) == path)
+            words += [turn.now.noted] * (model.moved.get(turn.now.noted_in, turn.now.noted_in) == path)
             wanted += [f"- {turn_id(turn.number)} {one}" for one in words]
         found = [row for row in campaign.document(path).lines("History") if row.startswith("- T")]
         assert found == wanted, (path, found, wanted)
@@ -78,12 +82,6 @@ def _entries(campaign: Campaign, model: Model) -> None:
     found = [item.words for item in seeds]
     wanted = [t.now.planted for t in model.turns if t.now.seed]
     assert found == wanted, (found, wanted)
-
-
-def _numbers(campaign: Campaign, model: Model) -> None:
-    assert silver_of(campaign.root) == model.silver, (silver_of(campaign.root), model.silver)
-    (found,) = _HIT_POINTS.findall((campaign.root / KIT).read_text())
-    assert 0 <= int(found[0]) <= int(found[1]) == MOST, found
 
 
 def _records(campaign: Campaign, model: Model) -> None:

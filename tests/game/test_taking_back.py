@@ -272,3 +272,115 @@ def test_a_kill_anywhere_in_a_switch_leaves_one_of_the_answers_whole(rolecall, c
         assert rolecall("-C", campaign, "status").code == 0
         assert files_of(campaign) in (one, two), step
     assert files_of(campaign) == one and step > 20
+
+
+COUNTS = """
+- turn: {turn}
+  tools:
+    - {{name: {verb}, arguments: {{name: silver, amount: {amount}}}}}
+- turn: {turn}
+  text: Scene of {verb} {amount}.
+"""
+
+
+def silver(campaign: Path) -> int:
+    rows = (campaign / "campaign-state.md").read_text().split("\n")
+    return int(next(row for row in rows if row.startswith("- silver: ")).rpartition(" ")[2])
+
+
+def set_silver(campaign: Path, value: int) -> None:
+    state = campaign / "campaign-state.md"
+    state.write_text(state.read_text().replace(f"- silver: {silver(campaign)}\n", f"- silver: {value}\n"))
+
+
+@pytest.fixture
+def counting(rolecall, campaign, script):
+    """Silver is 100; the first turn makes it 105, the second 108."""
+    state = campaign / "campaign-state.md"
+    state.write_text(state.read_text().replace("## Promises\n", "## Resources\n\n- silver: 100\n\n## Promises\n", 1))
+    for turn, amount in (("T0001", 5), ("T0002", 3)):
+        model = script(COUNTS.format(turn=turn, verb="gain", amount=amount))
+        assert rolecall("-C", campaign, "turn", "I count.", "--model", model).code == 0
+    assert silver(campaign) == 108
+    return campaign
+
+
+def other(script) -> str:
+    return script(COUNTS.format(turn="T0002", verb="spend", amount=4))
+
+
+def test_answers_are_switched_after_a_turn_before_them_was_taken_back(rolecall, counting, script):
+    assert rolecall("-C", counting, "undo", "--turn", "T0001").code == 0
+    assert silver(counting) == 103
+    assert rolecall("-C", counting, "swipe", "--model", other(script)).code == 0
+    assert silver(counting) == 96
+    for wanted, value in ((1, 103), (2, 96), (1, 103)):
+        assert rolecall("-C", counting, "swipe", "--to", wanted).code == 0
+        assert silver(counting) == value
+    assert rolecall("-C", counting, "undo").code == 0
+    assert silver(counting) == 100
+
+
+def test_an_answer_put_back_adds_to_the_number_as_it_stands(rolecall, counting, script):
+    assert rolecall("-C", counting, "swipe", "--model", script("- text: Nothing is paid.")).code == 0
+    assert silver(counting) == 105
+    set_silver(counting, 50)
+    assert rolecall("-C", counting, "swipe", "--to", "1").code == 0
+    assert silver(counting) == 53
+    assert rolecall("-C", counting, "swipe", "--to", "2").code == 0
+    assert silver(counting) == 50
+
+
+def test_another_answer_is_refused_where_the_writer_set_its_number_and_nothing_changes(rolecall, counting, script):
+    assert rolecall("-C", counting, "swipe", "--model", other(script)).code == 0
+    set_silver(counting, 7)
+    before = files_of(counting)
+    for command in (("swipe", "--to", "1"), ("swipe", "--model", script("- text: Other."))):
+        ran = rolecall("-C", counting, *command)
+        assert ran.code == 1 and "you changed what swipe 2 of T0002 wrote" in ran.err and ran.err.count("\n") == 1
+        assert files_of(counting) == before
+    assert not (counting / ".rolecall/rollback.json").exists()
+
+
+@pytest.mark.parametrize("hand", ["undo of the first", "switch", "swipe without a model"])
+def test_a_kill_anywhere_counts_no_number_twice(rolecall, counting, script, monkeypatch, tmp_path, hand):
+    import shutil
+
+    from rolecall.campaign import files
+    from rolecall.errors import RoleCallError
+    from rolecall.turn.game import Game
+    from rolecall.turn.lifecycle import Listener
+    from tests.turn.faults import Faulty, Killed
+
+    model = script(COUNTS.format(turn="T0003", verb="gain", amount=1))
+    assert rolecall("-C", counting, "turn", "I count.", "--model", model).code == 0
+    assert rolecall("-C", counting, "swipe", "--model", script("- text: Other.")).code == 0
+    assert rolecall("-C", counting, "swipe", "--to", "1").code == 0
+    assert rolecall("-C", counting, "undo", "--turn", "T0001").code == 0  # the record of T0003 says other numbers now
+    assert silver(counting) == 104
+    ends = {"undo of the first": 101, "switch": 103, "swipe without a model": 104}
+    shutil.copytree(counting, saved := tmp_path / "saved")
+    step, done = 0, False
+    while not done:
+        step += 5 if hand.startswith("swipe") else 3  # the steps between are drawn by `machine.py`
+        shutil.rmtree(counting)
+        shutil.copytree(saved, counting)
+        monkeypatch.setattr(files, "fs", Faulty(counting, step, "kill"))
+        game = Game(Path(counting), models=[script("- error: refused")], environ={})
+        try:
+            match hand:
+                case "undo of the first":
+                    game.undo(Listener(), turn=2)
+                case "switch":
+                    game.switch(2, Listener())
+                case _:
+                    with pytest.raises(RoleCallError):
+                        game.swipe(Listener())
+            done = True
+        except Killed:
+            pass
+        finally:
+            monkeypatch.setattr(files, "fs", files.FileSystem())
+        assert rolecall("-C", counting, "status").code == 0
+        assert silver(counting) in (104, ends[hand]), step
+    assert silver(counting) == ends[hand] and step > 10

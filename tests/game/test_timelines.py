@@ -9,6 +9,7 @@ import pytest
 
 from rolecall.campaign import journal, records
 from rolecall.campaign.checks import check
+from rolecall.campaign.effects import Effect, edit_of, encode
 from rolecall.campaign.folder import open_campaign
 from rolecall.errors import CampaignError, Conflict, GitTrouble, TurnError, UnknownName
 from rolecall.search.searcher import Search
@@ -277,3 +278,66 @@ def test_a_turn_taken_back_in_one_timeline_is_no_gap_there_though_it_stands_in_a
     tale.game().go("main", tale.listener)  # its last turn is the same: T0001 and T0002 alone are known again
     assert [undone.action for undone in tale.game().undo(tale.listener, turn=1)] == ["I wait."]
     assert journal_of(tale) == [", hour 2", ", hour 3"] and tale.git("status", "--porcelain") == ""
+
+
+def test_a_turn_that_one_timeline_has_taken_back_is_not_known_there(tale):
+    turns(tale, ["I wait.", "I stay.", "I go."])
+    tale.game().branch("without", tale.listener)
+    tale.game().undo(tale.listener, turn=2)
+    tale.game().go("main", tale.listener)
+    assert [records.turn_of(folder) for folder in records.folders(tale.root)] == [1, 2, 3]
+    tale.game().go("without", tale.listener)
+    assert [records.turn_of(folder) for folder in records.folders(tale.root)] == [1, 3]
+    assert check(open_campaign(tale.root)) == []
+    assert [undone.turn for undone in tale.game().undo(tale.listener, count=2)] == [3, 1]
+    assert journal_of(tale) == []
+
+
+def test_each_timeline_counts_its_own_numbers(tale, tmp_path):
+    def silver() -> str:
+        return tale.read("campaign-state.md").partition("- silver: ")[2].partition("\n")[0]
+
+    tale.replace("campaign-state.md", "## Promises\n", "## Resources\n\n- silver: 100\n\n## Promises\n")
+    for turn, amount in ((1, 5), (2, 3), (3, 1)):
+        said = [
+            {"turn": f"T{turn:04d}", "tools": [{"name": "gain", "arguments": {"name": "silver", "amount": amount}}]},
+            {"turn": f"T{turn:04d}", "text": f"Scene {turn}."},
+        ]
+        (tmp_path / f"{turn}.yaml").write_text(json.dumps(said))
+        tale.tell(f"I go, {turn}.", f"scripted:{tmp_path / f'{turn}.yaml'}")
+    tale.game().branch("without", tale.listener)
+    tale.game().undo(tale.listener, turn=1)
+    assert silver() == "104"
+    tale.game().go("main", tale.listener)
+    assert silver() == "109"
+    tale.game().undo(tale.listener, turn=2)
+    assert silver() == "106"
+    tale.game().undo(tale.listener)
+    assert silver() == "105"
+    tale.game().go("without", tale.listener)
+    assert [undone.clashes for undone in tale.game().undo(tale.listener, turn=2)] == [()]
+    assert silver() == "101"
+    assert [undone.clashes for undone in tale.game().undo(tale.listener)] == [()]
+    assert silver() == "100"
+
+
+def test_a_turn_cut_off_in_one_timeline_is_not_finished_in_another(tale, rain):
+    turns(tale, ["I wait."])
+    tale.git("checkout", "-qb", "other")
+    turns(tale, ["I stay."], rain)
+    tale.git("checkout", "-q", "main")
+    chapter = tale.files_of()[1]
+    effects = [
+        Effect("section", chapter, 2, "I left.", key="I go."),
+        Effect("journal", "campaign-state.md", 2, "Kit left."),
+        Effect("history", "characters/old-pasco.md", 2, "Saw Kit leave."),
+    ]
+    record = records.begin(tale.root, 2, "I go.")
+    record.note("plan", effects=[encode(effect) for effect in effects], model="m")
+    record.write(chapter, "section", edit_of(effects[0]), turn=2)  # and the machine stops
+    tale.git("checkout", "-qf", "other")
+    there = {path: tale.read(path) for path in tale.files_of()}
+    tale.game().recover(tale.listener)
+    assert {path: tale.read(path) for path in tale.files_of()} == there
+    assert records.draft(tale.root)[1] == "I go."
+    assert [undone.action for undone in tale.game().undo(tale.listener)] == ["I stay."]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -127,6 +128,59 @@ def test_a_turn_in_between_is_taken_back_and_what_later_ones_counted_stays(folde
     assert done.clashes == ()
     assert "- silver: 8\n" in state and "cold" not in state
     assert "hat" in (folder / "characters/sera.md").read_text()
+
+
+COUNTED = {
+    "money": [{"resources": [{"name": "silver", "change": by}]} for by in (-2, 5, -4)],
+    "points down to nothing and up to the most": [
+        {"combat": {"damage": [{"who": "Valen", "amount": 9}]}},
+        {"combat": {"heal": [{"who": "Valen", "amount": 4}]}},
+        {"combat": {"heal": [{"who": "Valen", "amount": 9}]}},
+    ],
+    "what somebody thinks": [{"relationships": [{"who": "Sera", "change": by}]} for by in (2, -3, 4)],
+    "words": [{"status": [{"who": "Valen", "status": word}]} for word in ("angry", "asleep", "gone")],
+}
+
+
+@pytest.mark.parametrize("order", [*permutations((42, 43, 44))], ids=str)
+@pytest.mark.parametrize("asked", COUNTED.values(), ids=COUNTED)
+def test_turns_taken_back_in_any_order_leave_what_was_there_before_them(folder, asked, order):
+    told(folder, 41, {})
+    before = files(folder)
+    for turn, fragment in enumerate(asked, 42):
+        told(folder, turn, fragment)
+    assert files(folder) != before
+    for turn in order:
+        assert rollback.undo(open_campaign(folder), turn).clashes == ()
+    assert files(folder) == before
+
+
+def test_what_is_left_counts_as_if_the_turn_had_never_been_told(folder):
+    def points() -> bytes:
+        return (folder / "characters/valen.md").read_bytes().partition(b"hit_points: ")[2].split(b"\n")[0]
+
+    for turn, (verb, amount) in enumerate((("damage", 9), ("heal", 6), ("damage", 1)), 42):
+        told(folder, turn, {"combat": {verb: [{"who": "Valen", "amount": amount}]}})
+    assert points() == b"5/12"  # of 8: down to 0, 6, 5
+    rollback.undo(open_campaign(folder), 42)
+    assert points() == b"11/12"  # of 8: up to 12, 11
+    rollback.undo(open_campaign(folder), 44)
+    assert points() == b"12/12"
+    rollback.undo(open_campaign(folder), 43)
+    assert points() == b"8/12"
+
+
+def test_from_a_number_the_writer_has_set_only_what_came_after_is_taken_back(folder):
+    state = folder / STATE
+    for turn, by in ((42, -2), (43, -1)):
+        told(folder, turn, {"resources": [{"name": "silver", "change": by}]})
+    state.write_bytes(state.read_bytes().replace(b"- silver: 6", b"- silver: 60"))
+    told(folder, 44, {"resources": [{"name": "silver", "change": 5}]})
+    assert [clash.yours for _, clash in rollback.undo(open_campaign(folder), 42).clashes] == ["- silver: 65"]
+    assert rollback.undo(open_campaign(folder), 44).clashes == ()
+    assert b"- silver: 60\n" in state.read_bytes()
+    assert [clash.yours for _, clash in rollback.undo(open_campaign(folder), 43).clashes] == ["- silver: 60"]
+    assert b"- silver: 60\n" in state.read_bytes()
 
 
 def test_the_plan_of_a_turn_that_was_cut_off_is_finished_by_doing_it_again(folder):
