@@ -18,7 +18,7 @@ from rolecall.campaign.records import Record
 from rolecall.campaign.shares import Place, Share
 from rolecall.errors import DocumentError
 from rolecall.turn import renamed, telling
-from rolecall.turn.unwinding import Shares, counted_line, last_shares
+from rolecall.turn.taking import Shares, counted_line, last_shares
 
 _FAR = 10**6  # no number of a game: a line with it in the place of its own shows where that stands
 

@@ -342,6 +342,9 @@ def test_another_answer_is_refused_where_the_writer_set_its_number_and_nothing_c
     assert not (counting / ".rolecall/rollback.json").exists()
 
 
+@pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnhandledThreadExceptionWarning"
+)  # the kill reaches the turn's threads too
 @pytest.mark.parametrize("hand", ["undo of the first", "switch", "swipe without a model"])
 def test_a_kill_anywhere_counts_no_number_twice(rolecall, counting, script, monkeypatch, tmp_path, hand):
     import shutil
