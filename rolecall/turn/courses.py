@@ -117,7 +117,7 @@ def _is_of_another(
     turn = records.turn_of(folder)
     line = next((_plain(effect.text) for effect in _told(campaign, folder) if effect.op == "journal"), "")
     now, before = standing.get(turn, Standing()), standing.get(turn - 1)
-    if _is_of(campaign, folder, now):
+    if not line or _is_of(campaign, folder, now):  # without a plan nothing of it is finished anyhow
         return False
     if turn <= folded or (now.line and not line.startswith(_plain(now.line))):  # a kill may have left half of its own
         return True
