@@ -7,7 +7,7 @@ go where it goes.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rolecall.campaign import documents, sections
 from rolecall.campaign.documents import Document
@@ -29,11 +29,11 @@ def turn_number(text: str) -> int | None:
     return int(found[1]) if found else None
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A journal line: its turn, its text, and its exact words with any note under it (`raw`, without the last newline).
 
-    `start` and `end` are byte positions in the file, the newline included; `line` is its number, from 1.
+    `start` and `end` are byte positions in the file, the newline included; `line` is its number, from 1. A tuple, as a long
+    campaign has thousands.
     """
 
     turn: int

@@ -24,7 +24,9 @@ def locate(root: Path, path: str) -> Path:
         # It would open a device, or (dots and spaces at the end do not count there) the file of another name.
         raise StorageError(f"Windows has no file named {unfit!r}", path=path, remedy="check the path")
     base = _real(root)
-    real = os.path.realpath(os.path.join(base, *pure.parts))
+    real = os.path.join(base, *pure.parts)
+    if sys.platform == "win32" or _has_link(base, pure.parts):
+        real = os.path.realpath(real)
     if real != base and not real.startswith(base.rstrip(os.sep) + os.sep):
         raise StorageError("this link leads out of the campaign", path=path, remedy="put the file itself here")
     return Path(real)
@@ -51,6 +53,15 @@ def is_inside(root: Path, fd: int) -> bool:
 def _loose(place: str) -> str:
     """Without case and normal form, which a file system may have its own mind about."""
     return unicodedata.normalize("NFC", place).casefold()
+
+
+def _has_link(base: str, parts: tuple[str, ...]) -> bool:
+    """Whether a link stands on the way from a real folder; only then the path may lead elsewhere than it says."""
+    for part in parts:
+        base = os.path.join(base, part)
+        if os.path.islink(base):
+            return True
+    return False
 
 
 @lru_cache(maxsize=64)  # asked for every file that is read; a root that became a link since leads nowhere

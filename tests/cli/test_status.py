@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -107,3 +109,16 @@ def test_a_quest_is_listed_among_the_arcs_and_by_itself(rolecall, campaign):
     arcs = json.loads(rolecall("-C", campaign, "list", "arc", "--json").out)
     assert [(row["kind"], row["name"]) for row in arcs] == [("arc", "Who rang the drowned bell"), ("quest", "The Oar")]
     assert [row["name"] for row in json.loads(rolecall("-C", campaign, "list", "quest", "--json").out)] == ["The Oar"]
+
+
+@pytest.mark.parametrize("asked", [["status"], ["list"], ["show", "Old Pasco"], ["search", "bell"]])
+def test_a_command_that_reads_imports_nothing_that_tells_a_turn(asked, campaign):
+    code = (
+        "import sys; from rolecall.cli.main import main; sys.argv = ['rolecall', *sys.argv[1:]]\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        "late = ('rolecall.tools', 'rolecall.turn.lifecycle', 'rolecall.turn.recovery', 'rolecall.agents.narrator')\n"
+        "print([name for name in sys.modules if name.startswith(late)], file=sys.stderr)"
+    )
+    line = [sys.executable, "-c", code, "-C", str(campaign), *asked]
+    ran = subprocess.run(line, capture_output=True, text=True, check=True)
+    assert ran.stdout and ran.stderr.strip() == "[]"
