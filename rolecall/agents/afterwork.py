@@ -16,6 +16,7 @@ from rolecall.agents.calls import Desk
 from rolecall.agents.scene import Scene
 from rolecall.campaign import journal, secrets
 from rolecall.campaign.arcs import Arc
+from rolecall.campaign.beside import Beside
 from rolecall.campaign.documents import Document
 from rolecall.campaign.effects import promises_of
 from rolecall.campaign.folder import Campaign
@@ -102,20 +103,25 @@ class Told:
 
 def after(chain: Chain | None, desk: Desk, campaign: Campaign, search: Search, told: Told) -> Afterwork:
     """What this turn leaves. A model's fault is told in `why`; raises only what cannot be read of the campaign."""
-    is_open = curtain(search, told)
-    free = by_code(campaign, search, told, is_open)
+
+    def without() -> tuple[Callable[[str], bool], Afterwork]:
+        is_open = curtain(search, told)
+        return is_open, by_code(campaign, search, told, is_open)
+
+    beside = Beside("afterwork by code", without)  # the answer is held against it
     try:
         chain = helpers_of(chain)
         if chain is None:
-            return free
+            return beside.value()[1]
         wants_music = campaign.settings.music == "on"
         answer = typed.ask(desk, LAYER, chain, lambda _: _request(campaign, search, told, wants_music))
+        is_open, free = beside.value()
         return _checked(answer.value, free, search, is_open, wants_music)
     except (ModelError, RoleCallError) as error:
-        return replace(free, why=str(error))
+        return replace(beside.value()[1], why=str(error))
     except Exception as error:
         said = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-        return replace(free, why=f"the afterwork made a mistake ({said})")
+        return replace(beside.value()[1], why=f"the afterwork made a mistake ({said})")
 
 
 def helpers_of(chain: Chain | None) -> Chain | None:

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from rolecall.agents.purse import Purse
-from rolecall.campaign import records
-from rolecall.campaign.records import Call, Record
+from rolecall.campaign.records import Asked, Call, Record
 from rolecall.models import events, messages, tokens
 from rolecall.models.chain import Chain
 from rolecall.models.events import Answered, Event, Skipped, Stopped, TextDelta, ToolCalled, Used
@@ -88,22 +87,27 @@ class Desk:
         """
         if saved := self._paid_for(chain, make_request):
             _learn(chain, saved)
-            yield from self._noted(layer, saved.digest, saved.request, iter(saved_events(saved)), again=True)
+            asked = self._saved_aside(layer, lambda: (saved.digest, saved.request), again=True)
+            yield from self._noted(layer, asked, iter(saved_events(saved)), again=True)
             return
         with self.lock:
             self.purse.admit(layer)
-        asked: list[tuple[str, dict]] = []
+        asked = []
 
         def build(profile: Profile) -> Request:
             request = make_request(profile)
-            asked.append((messages.digest(request), messages.encode(request)))
+            asked.extend(self._saved_aside(layer, lambda: (messages.digest(request), messages.encode(request))))
             return request
 
         source = chain.stream(build, prefer=prefer, may_be_blank=may_be_blank, whole=whole)
         try:
-            yield from self._noted(layer, "", asked, source)
+            yield from self._noted(layer, asked, source)
         finally:
             source.close()
+
+    def _saved_aside(self, layer: str, made: Callable[[], tuple[str, dict]], *, again: bool = False) -> list[Asked]:
+        """The request on its way to the disk, beside the model that is asked; nothing where nothing is recorded."""
+        return [] if self.record is None else [Asked(self.record, layer, made, again=again)]
 
     def pass_over(self, layer: str, spec: str, reason: str) -> None:
         """Note a model that answered and was of no use."""
@@ -119,28 +123,30 @@ class Desk:
             return self.paid.pop(digest, None)
 
     def _noted(
-        self, layer: str, digest: str, asked: dict | list, source: Iterator[Event], *, again: bool = False
+        self, layer: str, asked: list[Asked], source: Iterator[Event], *, again: bool = False
     ) -> Iterator[Event]:
-        """`again`: an answer that an earlier attempt paid for; it costs nothing now."""
+        """`asked` is the call under way, once there is one; `again`: an earlier attempt paid for it, it costs nothing now."""
         log = None
         over = False
         try:
             for event in source:
                 if isinstance(event, Skipped):
+                    _dropped(asked)
                     with self.lock:
                         self.skipped.append((layer, event))
                     yield event
                     continue
-                if log is None and self.record is not None:
-                    key, request = (digest, asked) if isinstance(asked, dict) else asked[-1]
+                if log is None and asked:
                     with self.lock:  # the number of a call is taken from the record
-                        log = records.open_call(self.record, layer, key, request, again=again)
+                        log = asked[-1].opened()
+                    asked.pop()
                 if log is not None:
                     log.add(events.encode(event))
                 self._count(layer, event, again)
                 over = isinstance(event, Stopped)
                 yield event
         finally:
+            _dropped(asked)
             if log is not None:
                 if not over:
                     log.add(events.encode(Stopped("cut", "interrupted")))
@@ -154,3 +160,9 @@ class Desk:
                     self.purse.count(layer, self.models.get(layer, ""), event.usage)
             elif isinstance(event, Answered):
                 self.models[layer] = event.spec
+
+
+def _dropped(asked: list[Asked]) -> None:
+    """A model that was asked gave no answer: its request goes again."""
+    while asked:
+        asked.pop().drop()

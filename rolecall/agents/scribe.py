@@ -7,13 +7,13 @@ effects come back. Without a model nothing is kept but the journal line, and the
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
 from rolecall.agents.calls import Desk, Round, read_round
 from rolecall.campaign import instructions, kinds, proposals, views
+from rolecall.campaign.beside import Beside
 from rolecall.campaign.effects import Effect
 from rolecall.campaign.facts import sentences
 from rolecall.campaign.folder import Campaign
@@ -83,7 +83,7 @@ def remember(
         table = Ledger(campaign, search, turn, campaign.document(STATE_FILE))
         told = [*missed[:SHOWN_AGAIN], Told("", 0, turn, action, prose)]
         # Reading the names in takes a moment in a large campaign; the model's own time covers it.
-        threading.Thread(target=_warm, args=(table,), name="scribe", daemon=True).start()
+        Beside("scribe", lambda: _warm(table))
         request = _request(campaign, search, table, told, journal, retrieved)
         model, lost = _converse(chain, desk, table, request)
         return _explained(table, model, [one.prose for one in reversed(told)] + [journal, action]), lost

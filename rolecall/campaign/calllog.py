@@ -6,12 +6,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rolecall.campaign import files, recordlines
 from rolecall.campaign.archive import TURNS, attempts, plain
+from rolecall.campaign.beside import Beside
 from rolecall.campaign.journal import turn_id
 
 if TYPE_CHECKING:
@@ -35,19 +38,45 @@ class CallLog:
         self._log.close()
 
 
-def open_call(record: Record, layer: str, digest: str, request: dict, *, again: bool = False) -> CallLog:
-    """Save a request and open the log for its answer. `again`: an earlier attempt has paid for it."""
-    record.calls += 1
-    stem = f"{record.folder}/calls/{record.calls:03d}-{layer}"
-    head = {"layer": layer, "digest": digest, **({"again": True} if again else {}), "request": request}
-    body = json.dumps(head, ensure_ascii=False)
-    log = CallLog(record.root, f"{stem}.jsonl")  # first: what makes the request durable makes both names so
-    try:
-        files.create(record.root, f"{stem}.json", body.encode("utf-8", "surrogatepass"))
-    except BaseException:
-        log.close()
-        raise
-    return log
+class Asked:
+    """A request on its way to the disk while the model it was sent to is awaited, which takes longer.
+
+    `made` gives its digest and the request itself. It has no name until an answer comes (`opened`): nothing may come of an
+    answer before that has returned. Where none comes, it is dropped.
+    """
+
+    def __init__(
+        self, record: Record, layer: str, made: Callable[[], tuple[str, dict]], *, again: bool = False
+    ) -> None:
+        """`again`: an earlier attempt has paid for the answer."""
+        self._record, self._layer = record, layer
+        head = {"layer": layer, **({"again": True} if again else {})}
+
+        def saved() -> files.Nameless:
+            digest, request = made()
+            body = json.dumps({**head, "digest": digest, "request": request}, ensure_ascii=False)
+            beside = f"{record.folder}/calls/request"
+            return files.Nameless(record.root, beside, body.encode("utf-8", "surrogatepass"))
+
+        self._saved = Beside("request", saved)
+
+    def opened(self) -> CallLog:
+        """The log for its answer; both are durable. Raises what stood in the way. One caller at a time: a number is taken."""
+        record, saved = self._record, self._saved.value()
+        record.calls += 1
+        stem = f"{record.folder}/calls/{record.calls:03d}-{self._layer}"
+        log = CallLog(record.root, f"{stem}.jsonl")  # first: what makes the request durable makes both names so
+        try:
+            saved.named(f"{stem}.json")
+        except BaseException:
+            log.close()
+            raise
+        return log
+
+    def drop(self) -> None:
+        """No answer came: it goes again."""
+        with suppress(Exception):  # what was not saved is not there
+            self._saved.value().drop()
 
 
 @dataclass(frozen=True, slots=True)

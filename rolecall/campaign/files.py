@@ -40,6 +40,7 @@ __all__ = [
     "TEMP_SUFFIX",
     "FileSystem",
     "Log",
+    "Nameless",
     "append",
     "before_change",
     "create",
@@ -141,26 +142,42 @@ def make_folder(root: Path, path: str) -> None:
 def create(root: Path, path: str, data: bytes) -> None:
     """Write a new file, whole or not at all; Conflict when the name is taken."""
     _tell(root, path)
-    make_folder(root, str(PurePosixPath(path).parent))
-    place = locate(root, path)
-    temp = _write_temp(root, place, data, None, path)
-    try:
+    Nameless(root, path, data).named(path)
+
+
+class Nameless:
+    """A new file whose bytes are on the disk before it has its name: it may be written long before the name is known."""
+
+    def __init__(self, root: Path, beside: str, data: bytes) -> None:
+        """`beside` is a path in the folder it will stand in."""
+        make_folder(root, str(PurePosixPath(beside).parent))
+        self._root = root
+        self._temp = _write_temp(root, locate(root, beside), data, None, beside)
+
+    def named(self, path: str) -> None:
+        """Give it its name, durably; Conflict when the name is taken."""
+        place = locate(self._root, path)
         try:
-            fs.link(temp, place)
-        except FileExistsError:
-            raise Conflict("there is such a file already", path=path, remedy="choose another name") from None
+            try:
+                fs.link(self._temp, place)
+            except FileExistsError:
+                raise Conflict("there is such a file already", path=path, remedy="choose another name") from None
+            except OSError as error:
+                # A file system without hard links (FAT, exFAT, some mounts): claim the name, then rename over our claim.
+                if error.errno not in _NO_LINKS:
+                    raise
+                _claim(place, path)
+                fs.replace(self._temp, place)
+            drop(fs, self._temp)
+            fs.sync_folder(place.parent)
         except OSError as error:
-            # A file system without hard links (FAT, exFAT, some mounts): claim the name, then rename over our own claim.
-            if error.errno not in _NO_LINKS:
-                raise
-            _claim(place, path)
-            fs.replace(temp, place)
-        drop(fs, temp)
-        fs.sync_folder(place.parent)
-    except OSError as error:
-        raise refused(error, path) from None
-    finally:
-        drop(fs, temp)
+            raise refused(error, path) from None
+        finally:
+            self.drop()
+
+    def drop(self) -> None:
+        """Let it go; nothing where it has its name."""
+        drop(fs, self._temp)
 
 
 def _claim(place: Path, path: str) -> None:

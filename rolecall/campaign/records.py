@@ -49,7 +49,7 @@ from rolecall.campaign.archive import (
     undone,
     writes,
 )
-from rolecall.campaign.calllog import Call, CallLog, calls, open_call, paid_answers, paid_folds
+from rolecall.campaign.calllog import Asked, Call, calls, paid_answers, paid_folds
 from rolecall.campaign.journal import turn_id
 from rolecall.campaign.splices import splice, unpacked, unsplice
 from rolecall.campaign.versions import drop_versions, keep_version, version
@@ -61,8 +61,8 @@ __all__ = [
     "EDITS",
     "FOLDS",
     "TURNS",
+    "Asked",
     "Call",
-    "CallLog",
     "Edit",
     "Record",
     "Stretch",
@@ -84,7 +84,6 @@ __all__ = [
     "lines",
     "newest_open",
     "once_undone",
-    "open_call",
     "others",
     "paid_answers",
     "paid_folds",
@@ -124,14 +123,18 @@ class Record:
     _left_folders: dict[str, Stamp] = field(default_factory=dict)  # and each folder it made or replaced a file in
 
     def note(self, kind: str, **what: object) -> None:
-        """Add one durable line."""
+        """Add one line, durable with all that were jotted down before it."""
         self._append({"do": kind, **what})
 
-    def _append(self, line: dict) -> None:
+    def jot(self, kind: str, **what: object) -> None:
+        """Add one line that need not be durable before the next note is: it outlives the process, not the machine."""
+        self._append({"do": kind, **what}, durable=False)
+
+    def _append(self, line: dict, *, durable: bool = True) -> None:
         path = f"{self.folder}/record.jsonl"
         data = json.dumps(line, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
         if files.exists(self.root, path):
-            files.append(self.root, path, data, own_line=True)
+            files.append(self.root, path, data, own_line=True, durable=durable)
         else:
             files.create(self.root, path, data)
 

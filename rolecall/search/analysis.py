@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 # Combining characters (Unicode 14 categories Mn, Mc, Me): `\w` leaves them out, yet they belong to the word around them.
 # Gaps that hold nothing but letters, digits or unassigned characters are closed to keep the list short.
@@ -67,14 +68,15 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 def fold(text: str) -> str:
     """Text in the form in which it is compared: NFC, case-folded, one kind of apostrophe."""
+    if text.isascii():
+        return text.lower()
     text = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
     for mark in APOSTROPHES[1:]:
         text = text.replace(mark, "'")
     return text
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """A word of a running text: where it stands (character offsets) and its folded spelling without apostrophes.
 
     `stem` is the spelling without a possessive ending, where it has one. In a script without spaces each written
@@ -92,7 +94,11 @@ def words(text: str) -> Iterator[Word]:
     """The words of a text in order. Offsets count characters of the text as given (bring it to NFC first)."""
     word, unspaced = _patterns()
     for found in word.finditer(text):
-        for start, end, alone in _stretches(found.group(), unspaced):
+        token = found.group()
+        if token.isalnum() and token.isascii():  # most are: no apostrophe, no underscore, nothing to fold but capitals
+            yield Word(found.start(), found.end(), spelling := token.lower(), spelling, False)
+            continue
+        for start, end, alone in _stretches(token, unspaced):
             start += found.start()
             end += found.start()
             if alone:

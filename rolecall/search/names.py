@@ -58,7 +58,10 @@ class NameTable:
         self._add(names)
 
     def changed(self, paths: Iterable[str], names: Iterable[Name]) -> NameTable:
-        """The table after the entries of some paths have got other names (or none)."""
+        """The table after the entries of some paths have got other names (or none); this one where they are the same."""
+        paths, names = list(paths), list(names)
+        if {path: self._names_of(path) for path in paths} == _by_path(paths, names):
+            return self
         new = NameTable((), self._analyzer)
         new._spelled, new._lengths, new._keys = dict(self._spelled), dict(self._lengths), dict(self._keys)
         for path in paths:
@@ -67,10 +70,13 @@ class NameTable:
         new._add(names)
         return new
 
+    def _names_of(self, path: str) -> set[Name]:
+        return {name for key in self._keys.get(path, ()) for name in self._spelled[key] if name.path == path}
+
     def _add(self, names: Iterable[Name]) -> None:
         for name in names:
             key = _key(name.text)
-            if not key or (len(key) == 1 and len(key[0]) == 1 and key[0].isascii()):
+            if not _is_name(key):
                 continue
             self._spelled[key] = (*self._spelled.get(key, ()), name)
             self._keys[name.path] = (*self._keys.get(name.path, ()), key)
@@ -152,6 +158,20 @@ class NameTable:
 def _together(stretch: list[Word]) -> bool:
     """In a script without spaces a name is a run of characters: nothing may stand between them."""
     return all(a.end == b.start for a, b in itertools.pairwise(stretch) if a.unspaced and b.unspaced)
+
+
+def _by_path(paths: Iterable[str], names: Iterable[Name]) -> dict[str, set[Name]]:
+    """The names of each path that can be found in a text."""
+    found: dict[str, set[Name]] = {path: set() for path in paths}
+    for name in names:
+        if _is_name(_key(name.text)):
+            found.setdefault(name.path, set()).add(name)
+    return found
+
+
+def _is_name(key: tuple[str, ...]) -> bool:
+    """Whether it can be found in a text: no word at all cannot, nor a single letter."""
+    return bool(key) and not (len(key) == 1 and len(key[0]) == 1 and key[0].isascii())
 
 
 def _key(name: str) -> tuple[str, ...]:

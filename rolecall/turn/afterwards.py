@@ -77,7 +77,7 @@ class Afterwards:
             if effects:
                 telling.save_more(self.record, effects)
             if self.phases.caught_up:
-                self.record.note("caught_up", turns=self.phases.caught_up)
+                self.record.jot("caught_up", turns=self.phases.caught_up)
             if effects:
                 for fault in telling.apply(self.campaign, self.record, effects):
                     self.degrade("writes", fault, "left out")
@@ -108,7 +108,7 @@ class Afterwards:
         if self.left.why:
             self.degrade("afterwork", self.left.why, "by code")
         with self.guard("record", "closed with the next turn"):
-            self.record.note("afterwork", suggestions=list(self.left.suggestions), music=self.left.music)
+            self.record.jot("afterwork", suggestions=list(self.left.suggestions), music=self.left.music)
 
 
 def last_music(campaign: Campaign) -> str:

@@ -55,7 +55,7 @@ def note(record: Record, purse: Purse) -> None:
             if layer != FOLD
         ]
         dropped = [{"layer": slot, **asdict(purse.expected(slot))} for slot in purse.dropped]
-        record.note("usage", layers=layers, dropped=dropped)
+        record.jot("usage", layers=layers, dropped=dropped)
 
 
 def rows_of(purse: Purse, scope: str) -> list[Row]:

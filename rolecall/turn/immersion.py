@@ -68,4 +68,4 @@ def outlook(table: Table) -> tuple[str, ...]:
 def note(record: Record, immersion: Immersion) -> None:
     """Note that the merged directive is applied, before it is."""
     if immersion.merged.moves and immersion.effects:
-        record.note(directives.NOTE, digest=immersion.merged.digest)
+        record.jot(directives.NOTE, digest=immersion.merged.digest)

@@ -6,7 +6,6 @@ narrator speaks or the file system refuses, and then the action is kept as a dra
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from rolecall.agents.purse import Purse
 from rolecall.agents.typed import helpers_of
 from rolecall.campaign import chronicles, journal, records, seeds, story
 from rolecall.campaign.activity import Feed
+from rolecall.campaign.beside import Beside
 from rolecall.campaign.documents import Document
 from rolecall.campaign.effects import Effect
 from rolecall.campaign.folder import Campaign
@@ -224,14 +224,17 @@ class Turn:
         cut = "\n".join(i.text for i in sources.instructions if i.when == "cut")
         correct = chain.models.correction.budget
         asked: list[Profile] = []
+        ready: list[Beside[None]] = []
 
         def build(profile: Profile) -> Request:
             asked.append(profile)
+            if (
+                not ready
+            ):  # while the model is awaited: small index segments are merged, the continuity check is made ready
+                ready.append(Beside("prepare", phases.prepare))
             self.prompt = context.assemble(sources, profile, toolbox.offers(), correct)
             return self.prompt.request
 
-        # While the model is awaited: small index segments are merged, the continuity check is made ready.
-        threading.Thread(target=phases.prepare, name="prepare", daemon=True).start()
         repairing = self.campaign.settings.continuity == "repair"
         shown = (lambda _: None) if repairing else self.listener.text
         narration = narrator.narrate(chain, desk, toolbox, build, on_text=shown, cut_text=cut)

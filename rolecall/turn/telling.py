@@ -88,17 +88,18 @@ def known_names(search: Search) -> list[str]:
 def save_plan(
     record: Record, effects: list[Effect], narration: Narration, passages: Sequence[Mapping[str, object]] = ()
 ) -> None:
-    """Note what the turn will tell and change: from here on it can be finished without a model.
+    """Note what the turn will tell and change: from here on it can be finished without a model. The first write's note,
+    which follows, puts it on the disk.
 
     `passages` are the rows of what the narrator was shown, for `context --last`.
     """
     shown = {"passages": list(passages)} if passages else {}
-    record.note("plan", effects=[encode(e) for e in effects], model=narration.spec, cut=narration.cut, **shown)
+    record.jot("plan", effects=[encode(e) for e in effects], model=narration.spec, cut=narration.cut, **shown)
 
 
 def save_more(record: Record, effects: list[Effect]) -> None:
     """Note what the helpers want to keep after the turn was told: it belongs to the same answer, and goes with its swipe."""
-    record.note("plan", effects=[encode(e) for e in effects], phase=AFTERWARDS)
+    record.jot("plan", effects=[encode(e) for e in effects], phase=AFTERWARDS)
 
 
 def apply(campaign: Campaign, record: Record, effects: list[Effect]) -> list[str]:
