@@ -23,6 +23,7 @@ EDITS = f"{MACHINE_FOLDER}/edits"
 DRAFTS = f"{MACHINE_FOLDER}/drafts"
 _DRAFT = re.compile(r"T([0-9]{4,})(?:-([0-9]+))?\.md")
 LOOK_BACK = 200  # records
+_OF_A_TURN = re.compile(r"T[0-9]{4,}").fullmatch
 
 
 @dataclass(slots=True)
@@ -119,7 +120,7 @@ def folders(root: Path) -> list[str]:
     place = root / TURNS
     if not place.is_dir():
         return []
-    names = [p.name for p in place.iterdir() if re.fullmatch(r"T[0-9]{4,}", p.name)]
+    names = [name for name in os.listdir(place) if _OF_A_TURN(name)]  # asked many times a turn, of thousands
     return [f"{TURNS}/{name}" for name in sorted(names, key=lambda name: int(name[1:]))]
 
 

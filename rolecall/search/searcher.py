@@ -14,6 +14,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -88,6 +89,11 @@ class Search:
     def tidy(self) -> bool:
         """Merge the index's small segments; for moments when a model is awaited. False when there was nothing to do."""
         return self._keeper.tidy()
+
+    def prepare(self) -> None:
+        """Open the newest state of the index, for moments when nobody waits: the next question need not. Raises nothing."""
+        with suppress(Exception):  # whoever asks something is told
+            self._keeper.search(())
 
     @property
     def partial(self) -> bool:

@@ -51,11 +51,13 @@ class Afterwards:
         scene = any(e.path == STATE_FILE and e.key in ("scene", "location") for e in told)
         kept, begun = False, time.monotonic()
         try:
-            with ThreadPoolExecutor(max_workers=4, thread_name_prefix="after") as pool:
-                fold = pool.submit(folding.retell, self.campaign, self.sidecar, self.desk)
+            with ThreadPoolExecutor(max_workers=5, thread_name_prefix="after") as pool:
+                # The scribe first: its question takes longest to make, and often its answer to come.
+                remembered = pool.submit(self.phases.remember, action, prose, line, pool)
                 left = pool.submit(self._left, action, prose, line, scene)
-                effects, failed = self.phases.remember(action, prose, line, pool)
-                wait([fold, left])
+                fold = pool.submit(folding.retell, self.campaign, self.sidecar, self.desk)
+                wait([remembered, left, fold])
+            effects, failed = remembered.result()
             with uninterrupted():
                 self._keep(effects, failed)
                 kept = True

@@ -90,6 +90,7 @@ class Phases:
             self.search.tidy()
             from rolecall.agents import continuity  # here, so that the narrator is asked before that is imported
 
+            self.search.prepare()
             continuity.prepare(self.campaign, self.search)
         with suppress(RoleCallError):
             self._earlier = self._missed()

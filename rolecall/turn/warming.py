@@ -19,6 +19,7 @@ def warm(campaign: Campaign, search: Search, enough: threading.Event) -> None:
     they look up again.
     """
     steps = (
+        search.prepare,
         lambda: retriever.prepare(search),
         lambda: ground.prepare(search),
         lambda: continuity.prepare(campaign, search),

@@ -21,6 +21,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(REPOSITORY))
 
 ENTRIES, TURNS, CHAPTER = 5000, 3000, 50
+IDLE = 1.0  # seconds the player reads between two turns
 ASKED = ("ledger", "harbour", "salt", "bell", "market", "fever", "door", "ship", "wolf", "mirror", "crown", "fog")
 
 
@@ -90,7 +91,8 @@ def warm_turns(root: Path, script: Path, count: int, delay_ms: int) -> str:
     for number in range(count):
         own.append(timed(lambda n=number: game.tell(f"I ask Name{n * 28} about the ledger.", Listener())) - delay_ms)
         game.keep_current()
-        game.settle()  # the player reads meanwhile
+        time.sleep(IDLE)  # the player reads meanwhile
+        game.settle()
     return median(own[1:])
 
 
