@@ -13,6 +13,7 @@ import pytest
 from rolecall.agents import calls as desks
 from rolecall.agents.calls import Desk, read_round
 from rolecall.campaign import calllog, records
+from rolecall.errors import NoModel
 from rolecall.models import usage
 from rolecall.models.events import Skipped
 from rolecall.models.messages import Message, Request, Text
@@ -106,3 +107,22 @@ def test_a_paid_answer_is_given_to_one_of_eight_who_ask_for_it(tmp_path, script)
 
     side_by_side(work)
     assert sorted(told) == ["asked anew"] * (THREADS - 1) + ["paid for"]
+
+
+def test_a_request_is_on_record_before_the_first_of_its_answer_is_handed_on(tmp_path, script):
+    campaign = campaign_in(tmp_path)
+    record = records.begin(campaign.root, 5, "I wait.")
+    events = Desk(record).stream("helper", chain_of(script('[{"text": "a word"}]')), lambda _: request("asked"))
+    next(events)
+    (call,) = records.calls(campaign.root, record.folder)
+    assert call.request["messages"][-1]["parts"][0]["text"] == "asked" and not call.complete
+    list(events)
+    assert [call.complete for call in records.calls(campaign.root, record.folder)] == [True]
+
+
+def test_a_model_that_gives_no_answer_leaves_no_call_behind(tmp_path, script):
+    campaign = campaign_in(tmp_path)
+    record = records.begin(campaign.root, 5, "I wait.")
+    with pytest.raises(NoModel):
+        list(Desk(record).stream("helper", chain_of(script('[{"error": "500"}]')), lambda _: request("asked")))
+    assert list((campaign.root / record.folder / "calls").iterdir()) == [] and record.calls == 0
