@@ -52,11 +52,10 @@ class Afterwards:
         kept, begun = False, time.monotonic()
         try:
             with ThreadPoolExecutor(max_workers=5, thread_name_prefix="after") as pool:
-                # The scribe first: its question takes longest to make, and often its answer to come.
-                remembered = pool.submit(self.phases.remember, action, prose, line, pool)
-                left = pool.submit(self._left, action, prose, line, scene)
                 fold = pool.submit(folding.retell, self.campaign, self.sidecar, self.desk)
-                wait([remembered, left, fold])
+                remembered = pool.submit(self.phases.remember, action, prose, line, pool)
+                left = pool.submit(self._left, action, prose, line, scene)  # its question takes least to make
+                wait([fold, remembered, left])
             effects, failed = remembered.result()
             with uninterrupted():
                 self._keep(effects, failed)
