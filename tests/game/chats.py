@@ -21,6 +21,7 @@ DEEDS = (
     "laughs and shuts the door",
     "counts nine coins",
 )
+_CHUNK = re.compile(r"Chunk \d+ of \d+\.")
 _SCENE = re.compile(r"^Scene (\d+)$", re.M)
 
 
@@ -43,6 +44,12 @@ def write(path: Path, messages: int, seed: int = 1) -> list[str]:
         texts.append(text)
     path.write_text("\n".join(json.dumps(line, ensure_ascii=False) for line in lines) + "\n", "utf-8")
     return texts
+
+
+def any_reply(body: dict[str, Any]) -> Reply:
+    """What the model says to a question about a chunk; to anything else what the storyteller says."""
+    asks_of_chunk = any(_CHUNK.match(storyteller.text_of(message)) for message in body["messages"])
+    return reply(body) if asks_of_chunk else storyteller.reply(body)
 
 
 def reply(body: dict[str, Any]) -> Reply:

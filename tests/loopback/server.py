@@ -12,6 +12,7 @@ whole (`"gone"` if the other side hung up first, `"cut"` if the answer was to be
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import select
 import socket
@@ -280,10 +281,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="A storyteller on the loopback address.")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--log", default="", help="file of JSON lines, appended to")
+    parser.add_argument(
+        "--reply", default="", help="MODULE:FUNCTION that answers a request's body, instead of the storyteller's"
+    )
     parser.add_argument("--delay", type=float, default=0.0, help="seconds before the first piece of each answer")
     parser.add_argument("--chunk-delay", type=float, default=0.0, help="seconds before each further piece of text")
     options = parser.parse_args()
-    server = Loopback(storyteller.paced(options.delay, options.chunk_delay), options.port, options.log)
+    module, _, name = options.reply.partition(":")
+    reply = getattr(importlib.import_module(module), name) if options.reply else storyteller.reply
+    server = Loopback(storyteller.paced(options.delay, options.chunk_delay, reply), options.port, options.log)
     print(server.port, flush=True)
     try:
         threading.Event().wait()

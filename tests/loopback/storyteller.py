@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -50,9 +51,9 @@ def reply(body: dict[str, Any]) -> Reply:
     return Reply()
 
 
-def paced(delay: float, chunk_delay: float) -> Any:
-    """The same storyteller, slower."""
-    return lambda body: replace(reply(body), delay=delay, chunk_delay=chunk_delay)
+def paced(delay: float, chunk_delay: float, given: Callable[[dict[str, Any]], Reply] = reply) -> Any:
+    """The same storyteller, or another, slower."""
+    return lambda body: replace(given(body), delay=delay, chunk_delay=chunk_delay)
 
 
 def prose(turn: int) -> str:

@@ -1,8 +1,10 @@
 """Killing the real command, `rolecall turn ACTION`, at random moments, and what must hold afterwards.
 
+Commands are forked off one process (`forked.py`), since most of a command's time is the interpreter's start.
+
 A run has a campaign from the template with a low fold line, and a model server of its own on the loopback address. A third of
-the kills fall anywhere in the command's life, a third while its model is speaking, a third in the moments behind the
-model's last word, when the turn is written down and folded. Everything is drawn from one seed.
+the kills fall anywhere in the command's life, a third while its model is speaking, a third in the moments behind
+one of its answers, when a plan is made, the turn is written down, or the Journal is folded. Everything is drawn from one seed.
 """
 
 from __future__ import annotations
@@ -14,13 +16,16 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rolecall.agents import ingest
 from rolecall.campaign import checks, chronicles, files, journal, records, story
 from rolecall.campaign.folder import open_campaign
 from tests.loopback import storyteller
+from tests.turn.forked import Command, Forker
 
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = "openai/loopback-1"
@@ -39,10 +44,14 @@ class Server:
     sent: set[int] = field(default_factory=set)
 
     def __enter__(self) -> Server:
+        self.log.parent.mkdir(parents=True, exist_ok=True)
         self.log.touch()
         command = [sys.executable, "-m", "tests.loopback.server", "--log", str(self.log)]
         self._process = subprocess.Popen(
-            [*command, "--delay", "0.02", "--chunk-delay", "0.004"], cwd=ROOT, stdout=subprocess.PIPE, text=True
+            [*command, "--reply", "tests.game.chats:any_reply", "--delay", "0.02", "--chunk-delay", "0.004"],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         self.url = f"http://127.0.0.1:{int(self._process.stdout.readline())}/v1"
         return self
@@ -78,6 +87,14 @@ def words_of_request(request: dict[str, Any]) -> str:
     return "".join("".join(part.get("text", "").split()) for part in parts)
 
 
+def calls(root: Path) -> Iterator[records.Call]:
+    """Every call of a model that a campaign has on record."""
+    for base in (records.TURNS, records.FOLDS, ingest.PLACE):
+        place = root / base
+        for folder in sorted(place.iterdir()) if place.is_dir() else ():
+            yield from records.calls(root, f"{base}/{folder.name}")
+
+
 @dataclass
 class Run:
     """One campaign, killed again and again."""
@@ -85,6 +102,7 @@ class Run:
     place: Path
     server: Server
     seed: int
+    prepare: str = ""  # a function of the process that commands are forked off
     kills: int = 0
     after_sent: int = 0
     told: dict[str, tuple[str, str]] = field(default_factory=dict)  # acknowledged turns: (journal line, prose)
@@ -102,6 +120,7 @@ class Run:
             "OPENAI_BASE_URL": self.server.url,
             "OPENAI_API_KEY": "sk-loopback",
         }
+        self.forker = Forker(self.place / "streams", self.environ, self.prepare)
         self.command("new", str(self.root))
         settings = (self.root / "rolecall.yaml").read_bytes().splitlines(keepends=True)
         kept = [MEMORY + b"\n" if line.startswith(b"memory:") else line for line in settings]
@@ -109,24 +128,20 @@ class Run:
 
     def command(self, *arguments: str) -> str:
         """Run a command to its end; what it printed."""
-        done = subprocess.run(
-            [sys.executable, "-m", "rolecall", *arguments], cwd=ROOT, env=self.environ, capture_output=True, text=True
-        )
-        assert done.returncode == 0, f"seed {self.seed}, kill {self.kills}: {arguments} said {done.stderr}"
-        return done.stdout
+        code, out, err = self.forker.start(*arguments).finish()
+        assert code == 0, f"seed {self.seed}, kill {self.kills}: {arguments} said {err}"
+        return out
 
     def measure(self) -> None:
         """How long the command takes, and when in it the model is first asked."""
         begun = time.monotonic()
-        process = self._turn("I listen at the door.")
+        command = self._turn("I listen at the door.")
         asked = None
-        while process.poll() is None:
+        while command.poll(0.005) is None:
             self.server.look()
             asked = asked or (time.monotonic() - begun if self.server.asked else None)
-            time.sleep(0.002)
-        self.length, self.first = time.monotonic() - begun, asked
-        self._acknowledge(process)
-        assert process.returncode == 0
+        self.length, self.first, self.answers = time.monotonic() - begun, asked, len(self.server.sent)
+        self._acknowledge(command)
 
     def until(self, kills: int) -> None:
         """Kill until so many kills have hit a living command."""
@@ -143,49 +158,37 @@ class Run:
     def _action(self) -> str:
         return f"I try door {self.dice.randrange(10**6)}, “quietly”.\n\nThen I wait."
 
-    def _turn(self, action: str) -> subprocess.Popen:
-        arguments = ["-C", str(self.root), "turn", action, "--model", MODEL, "--json"]
-        return subprocess.Popen(
-            [sys.executable, "-m", "rolecall", *arguments],
-            cwd=ROOT,
-            env=self.environ,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+    def _turn(self, action: str) -> Command:
+        return self.forker.start("-C", str(self.root), "turn", action, "--model", MODEL, "--json")
 
     def _once(self, action: str) -> bool:
         kind = self.dice.choice(("anywhere", "speaking", "writing"))
-        process = self._turn(action)
+        begun = time.monotonic()
+        command = self._turn(action)
         if kind == "anywhere":
-            self._wait(process, self.dice.uniform(0, self.length))
+            command.poll(self.dice.uniform(0, self.length))
         elif kind == "speaking":
-            self._wait(process, self.dice.uniform(self.first * 0.9, self.length))
+            command.poll(self.dice.uniform(self.first * 0.9, self.length))
         else:
-            self._wait_until_sent(process)
-            self._wait(process, self.dice.uniform(0, WRITING))
-        hit = process.poll() is None
-        process.send_signal(signal.SIGKILL)
-        self._acknowledge(process)
+            self._wait_until_sent(command, self.dice.randint(1, self.answers))
+            command.poll(self.dice.uniform(0, WRITING))
+        hit = command.kill()
+        self._acknowledge(command)
+        if not hit:  # as long as it takes now: other work on the machine makes it slower
+            self.length = (self.length + time.monotonic() - begun) / 2
         self.kills += hit
         self.after_sent += hit and kind == "writing"
-        assert hit or process.returncode == 0, f"seed {self.seed}, kill {self.kills}: {self.said}"
         return hit
 
-    def _wait(self, process: subprocess.Popen, seconds: float) -> None:
-        until = time.monotonic() + seconds
-        while process.poll() is None and (left := until - time.monotonic()) > 0:
-            time.sleep(min(left, 0.005))
-
-    def _wait_until_sent(self, process: subprocess.Popen) -> None:
+    def _wait_until_sent(self, command: Command, answers: int) -> None:
         self.server.look()
         before = len(self.server.sent)
-        while process.poll() is None and len(self.server.sent) == before:
-            time.sleep(0.002)
+        while command.poll(0.005) is None and len(self.server.sent) < before + answers:
             self.server.look()
 
-    def _acknowledge(self, process: subprocess.Popen) -> None:
-        out, self.said = process.communicate()
+    def _acknowledge(self, command: Command) -> None:
+        code, out, err = command.finish()
+        assert code in (0, -signal.SIGKILL), f"seed {self.seed}, kill {self.kills}: {err}"
         try:
             result = json.loads(out)
         except ValueError:
@@ -196,17 +199,12 @@ class Run:
     def _note_paid(self) -> None:
         """From now on nothing may be asked whose whole answer is on record."""
         self.server.look()
-        for base in (records.TURNS, records.FOLDS):
-            place = self.root / base
-            for folder in sorted(place.iterdir()) if place.is_dir() else ():
-                for call in records.calls(self.root, f"{base}/{folder.name}"):
-                    if call.digest in self._known:
-                        continue
-                    words = words_of_request(call.request)
-                    if call.complete:
-                        self._known.add(call.digest)
-                        assert words in self.server.asked, "a request on record that the server has not seen"
-                        self.paid[words] = self.server.asked.count(words)
+        for call in calls(self.root):
+            if call.complete and call.digest not in self._known:
+                self._known.add(call.digest)
+                words = words_of_request(call.request)
+                assert words in self.server.asked, "a request on record that the server has not seen"
+                self.paid[words] = self.server.asked.count(words)
 
     def assert_laws(self) -> None:
         """After the last kill: one more turn, then everything told stands once, and nothing was paid for twice."""
@@ -241,10 +239,10 @@ class Run:
 
 def run(place: Path, seed: int, kills: int) -> Run:
     """A whole run; its laws are checked."""
-    place.mkdir(parents=True, exist_ok=True)
     with Server(place / "requests.jsonl") as server:
         killed = Run(place, server, seed)
-        killed.measure()
-        killed.until(kills)
-        killed.assert_laws()
+        with killed.forker:
+            killed.measure()
+            killed.until(kills)
+            killed.assert_laws()
         return killed
