@@ -23,14 +23,21 @@ _KEYS = ("folder", "kind", "path", "target", "old", "new")
 
 
 def rename(campaign: Campaign, old: str, new: str) -> Plan:
-    """Call an entry by another name everywhere. Raises what `renaming.plan` raises; then nothing was written."""
+    """Call an entry by another name everywhere. Raises what `renaming.plan` raises, and what the entry's own file refuses;
+    then nothing was written.
+    """
     plan = renaming.plan(campaign, old, new)
     root, one = campaign.root, plan.renaming
     folder = f"{records.EDITS}/rename-{max(map(_number, _every(root)), default=0) + 1:04d}"
     with uninterrupted():
         _mark(root, folder, "write", one)
         Record(root, folder).note("begin", rename=one.path, target=one.target, old=one.old, new=one.new)
-        left = _apply(campaign, Record(root, folder), one)
+        try:
+            left = _apply(campaign, Record(root, folder), one)
+        except (DocumentError, StorageError) as error:
+            if _is_its_own(error, one):
+                _drop(campaign, folder, one)
+            raise
         _close(root, folder)
     return Plan(one, plan.changes, tuple(dict.fromkeys((*plan.left, *left))))
 
@@ -96,7 +103,13 @@ def recover(campaign: Campaign) -> str:
     if _begun(root, folder) is None:
         record.note("begin", rename=one.path, target=one.target, old=one.old, new=one.new)
     records.finish_torn(root, folder)
-    left = _apply(campaign, record, one)
+    try:
+        left = _apply(campaign, record, one)
+    except (DocumentError, StorageError) as error:
+        if not _is_its_own(error, one):
+            raise
+        _drop(campaign, folder, one)
+        return f"The renaming of {one.old} to {one.new} was interrupted; it is taken back ({error})"
     _close(root, folder)
     more = f" ({'; '.join(left)})" if left else ""
     return f"The renaming of {one.old} to {one.new} was interrupted; it is finished{more}"
@@ -106,8 +119,9 @@ def recover(campaign: Campaign) -> str:
 
 
 def _apply(campaign: Campaign, record: Record, one: Renaming) -> list[str]:
+    """Change every file, the entry's own first: what others call it must not differ from what it calls itself."""
     left: list[str] = []
-    for path in renaming.touched(campaign):
+    for path in sorted(renaming.touched(campaign), key=lambda path: path not in (one.path, one.target)):
 
         def edit(before: bytes | None, path: str = path) -> bytes:
             if before is None:
@@ -118,12 +132,28 @@ def _apply(campaign: Campaign, record: Record, one: Renaming) -> list[str]:
             if files.read(campaign.root, path) != edit(files.read(campaign.root, path)):
                 record.write(path, "rename", edit)
         except (DocumentError, StorageError) as error:
-            if error.path != path or not (isinstance(error, DocumentError) or files.is_of_one_file(error)):
+            if path in (one.path, one.target) or error.path != path or not _is_of_one_file(error):
                 raise
             left.append(str(error))
     if one.target != one.path and files.exists(campaign.root, one.path) and not files.exists(campaign.root, one.target):
         files.move(campaign.root, one.path, one.target)
     return left
+
+
+def _is_of_one_file(error: DocumentError | StorageError) -> bool:
+    return isinstance(error, DocumentError) or files.is_of_one_file(error)
+
+
+def _is_its_own(error: DocumentError | StorageError, one: Renaming) -> bool:
+    """Whether the entry's own file refuses, and not the disk."""
+    return error.path in (one.path, one.target) and _is_of_one_file(error)
+
+
+def _drop(campaign: Campaign, folder: str, one: Renaming) -> None:
+    """Take back what was written of a renaming that cannot be made."""
+    _mark(campaign.root, folder, "undo", one)
+    _unwind(campaign, folder, one)
+    files.remove(campaign.root, MARK)
 
 
 def _unwind(campaign: Campaign, folder: str, one: Renaming) -> list[str]:
