@@ -143,7 +143,7 @@ class Asking:
         """Go through every chunk. Raises nothing but KeyboardInterrupt and faults of the disk."""
         folder = folder_of(chunks, self.rounds)
         self.saved = _saved(self.campaign, folder)
-        record = Record(self.campaign.root, folder, calls=len(records.calls(self.campaign.root, folder)))
+        record = Record(self.campaign.root, folder, calls=records.last_call(self.campaign.root, folder))
         self.desk, self.total = Desk(record), len(chunks)
         speakers = dict.fromkeys(m.speaker for c in chunks for s in c.scenes for m in s.messages if m.speaker)
         self.cast = ", ".join(list(speakers)[:24])

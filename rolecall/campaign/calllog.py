@@ -111,6 +111,13 @@ def calls(root: Path, folder: str) -> tuple[Call, ...]:
     return tuple(found)
 
 
+def last_call(root: Path, folder: str) -> int:
+    """The number of a record's last call, also of one whose request was never saved; 0 when there is none."""
+    place = root / folder / "calls"
+    numbers = [p.name.partition("-")[0] for p in place.iterdir()] if place.is_dir() else []
+    return max((int(number) for number in numbers if number.isdecimal()), default=0)
+
+
 def _events(data: bytes) -> tuple[list[dict], bool]:
     """The events of a log, and whether every line of it is one."""
     every = [recordlines.json_object(raw) for raw in data.split(b"\n") if raw.strip()]

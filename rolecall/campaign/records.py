@@ -49,7 +49,7 @@ from rolecall.campaign.archive import (
     undone,
     writes,
 )
-from rolecall.campaign.calllog import Asked, Call, calls, paid_answers, paid_folds
+from rolecall.campaign.calllog import Asked, Call, calls, last_call, paid_answers, paid_folds
 from rolecall.campaign.journal import turn_id
 from rolecall.campaign.splices import splice, unpacked, unsplice
 from rolecall.campaign.versions import drop_versions, keep_version, version
@@ -80,6 +80,7 @@ __all__ = [
     "finish_torn",
     "folders",
     "keep_draft",
+    "last_call",
     "leave",
     "lines",
     "newest_open",

@@ -25,6 +25,8 @@ from rolecall.turn.unfinished import INGEST as MARK
 PLANNED = 200  # effects of a plan's line
 MOST = 14 * 1024 * 1024  # bytes of a plan: a record holds them twice, and is read as a whole
 
+_STORY = ("brought", "journal")  # chapters, Chronicles, their lines, the receipt
+
 
 def of_same(root: Path, sha256: str) -> str:
     """The turns as which a chat of these very bytes was brought in and still stands; nothing when it was not."""
@@ -101,12 +103,14 @@ def write(
 
 
 def _apply(record: Record, effects: Sequence[Effect], note: Callable[[str], None]) -> None:
+    """Write the effects. An entry that refuses is left out, and said; what tells the story must be written, or is later."""
     for effect in effects:
         why = {"turn": effect.turn, **effect.why}
         try:
             record.write(effect.path, effect.op, edit_of(effect), **why)
         except (DocumentError, StorageError) as error:
-            if not isinstance(error, DocumentError) and not files.is_of_one_file(error):
+            of_an_entry = effect.path == error.path and effect.op not in _STORY and files.is_of_one_file(error)
+            if not isinstance(error, DocumentError) and not of_an_entry:
                 raise
             note(f"Left out: {error}")
 
