@@ -257,6 +257,7 @@ def replace(root: Path, path: str, data: bytes, *, expected: str) -> None:
     try:
         if sha256(read(root, path)) != expected or not swapped(fs, temp, place, expected):
             raise Conflict("the file changed since it was read", path=path, remedy="run the command again")
+        drop(fs, temp)  # before the folder is synced: else the displaced bytes come back when the machine goes down
         fs.sync_folder(place.parent)
     except OSError as error:
         raise refused(error, path) from None

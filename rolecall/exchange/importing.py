@@ -132,11 +132,12 @@ def undo(root: Path, name: str = "") -> Undone:
 def _undo(root: Path, folder: str, begin: dict) -> Undone:
     removed, kept = [], []
     sums = [(w["path"], w["after"]) for w in reversed(records.writes(root, folder))]
-    for path, sha in [*sums, *((path, sha) for path, sha in reversed(begin["files"]))]:
+    sums += [(path, sha) for path, sha in reversed(begin["files"])]
+    for path, sha in sums:
         gone = _remove(root, path, sha)
         if gone is not None:
             (removed if gone else kept).append(path)
-    _sweep(root, removed)
+    _sweep(root, [path for path, _ in sums])  # also a folder made for a file that never was
     records.set_aside(root, folder, "undone")
     return Undone(begin["import"], tuple(removed), tuple(kept))
 
