@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rolecall.campaign import template
-from tests.turn import world
+from tests.turn import trials, world
 from tests.turn.faults import Killed, failing
 from tests.turn.test_faults import FAULTS, Trial, every_step, every_step_of_recovery, fold, recover, turn
 
@@ -45,3 +45,14 @@ def test_new_can_be_killed_again_and_again(fault: str, tmp_path: Path) -> None:
             break
     recover(place)
     assert world.text(place) == world.text(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("fault", trials.FAULTS)
+@pytest.mark.parametrize("name", trials.COMMANDS)
+def test_a_fault_at_any_step_of_any_command_is_one_line_and_loses_nothing(
+    name: str, fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clean_environment: pytest.MonkeyPatch
+) -> None:
+    trial = trials.Trial(tmp_path, name, monkeypatch)
+    for number, one in trials.trials(trial):
+        if one == fault:
+            trial.fail(number, fault)

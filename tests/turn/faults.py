@@ -9,6 +9,8 @@ Faults, each at one counted call or from it on:
     short    a write puts half of its bytes down and says so; the disk is full behind it
     once     this one call fails with EIO and the next ones work
     refused  this one call fails with EACCES
+    unsynced from here on nothing can be synced (EIO), until `over`
+    readonly from here on nothing can be changed (EROFS), until `over`
     meanwhile  nothing fails; `meanwhile` is done right before the call (by another program)
 """
 
@@ -28,6 +30,8 @@ from rolecall.campaign.files import FileSystem
 
 DEADLY = ("kill", "torn", "power")
 _GROWS = {"create", "write", "link", "mkdir"}  # what a full disk refuses
+_SYNCS = {"fsync", "sync_folder"}
+_READS = {"read", *_SYNCS}
 
 
 class Killed(BaseException):
@@ -49,6 +53,7 @@ class Faulty(FileSystem):
     hit: str = ""
     dead: bool = False
     full: bool = False
+    lasting: int = 0  # the error of what fails from here on
     meanwhile: Callable[[], object] = lambda: None
     lacks: tuple[str, ...] = ()  # what this file system cannot do: exchange, link
     _open: dict[int, Path] = field(default_factory=dict)
@@ -144,6 +149,12 @@ class Faulty(FileSystem):
         self._named({Path(path).parent}, lambda: shutil.rmtree(path, ignore_errors=True))
         self._after()
 
+    def rmdir(self, path: Path) -> None:
+        self._step("rmdir", path)
+        super().rmdir(path)
+        self._named({Path(path).parent}, lambda: path.is_dir() or path.mkdir())
+        self._after()
+
     def sync_folder(self, path: Path) -> None:
         self._step("sync_folder", path)
         for folders, _ in self._unsynced_names:
@@ -176,6 +187,8 @@ class Faulty(FileSystem):
         self.steps.append((name, os.path.relpath(str(path), self.root)))
         if self.full and name in _GROWS:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        if self.lasting and (name in _SYNCS if self.fault == "unsynced" else name not in _READS):
+            raise OSError(self.lasting, os.strerror(self.lasting), str(path))
         if len(self.steps) != self.at:
             return
         self.hit = name
@@ -195,6 +208,9 @@ class Faulty(FileSystem):
                 self.meanwhile()
             case "once":
                 raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
+            case "unsynced" | "readonly":
+                self.lasting = errno.EIO if self.fault == "unsynced" else errno.EROFS
+                raise OSError(self.lasting, os.strerror(self.lasting), str(path))
             case "refused":
                 raise OSError(errno.EACCES, os.strerror(errno.EACCES), str(path))
 
