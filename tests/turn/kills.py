@@ -30,6 +30,7 @@ from tests.turn.forked import Command, Forker
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = "openai/loopback-1"
 MEMORY = b"memory: {fold_at: 450, keep_lines: 2}"
+PATIENT = b"timeouts: {turn_dm: 600, dm: 600, sidecar: 600, narrator: 600}"  # however much else the machine has to do
 WRITING = 0.15  # seconds behind an answer's end in which a turn is written down
 
 
@@ -123,7 +124,8 @@ class Run:
         self.forker = Forker(self.place / "streams", self.environ, self.prepare)
         self.command("new", str(self.root))
         settings = (self.root / "rolecall.yaml").read_bytes().splitlines(keepends=True)
-        kept = [MEMORY + b"\n" if line.startswith(b"memory:") else line for line in settings]
+        ours = {one.partition(b":")[0]: one + b"\n" for one in (MEMORY, PATIENT)}
+        kept = [ours.get(line.partition(b":")[0], line) for line in settings]
         (self.root / "rolecall.yaml").write_bytes(b"".join(kept))
 
     def command(self, *arguments: str) -> str:
