@@ -14,13 +14,14 @@ import json
 import re
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
-from rolecall.campaign import files, records
+from rolecall.campaign import files
 from rolecall.campaign.formers import FORMER
 from rolecall.cli.main import main
 from rolecall.models.chain import Models
@@ -28,7 +29,7 @@ from rolecall.models.events import Event, TextDelta
 from rolecall.models.messages import Request
 from rolecall.models.provider import Limits, Profile
 from rolecall.turn import game
-from tests.turn import world
+from tests.turn import kills, world
 from tests.turn.chores import BOOK, MOMENT, SAID
 from tests.turn.faults import DEADLY, Faulty, Killed, failing
 
@@ -67,7 +68,7 @@ COMMANDS = {
     "turn": Command(("turn", "I look at the ashes."), TURNS),
     "swipe": Command(("swipe",), TURNS),
     "swipe --to": Command(("swipe", "--to", "1"), (*TURNS, ("swipe",))),
-    "undo": Command(("undo", "--turn", "T0004"), TURNS),
+    "undo": Command(("undo",), TURNS),
     "fold": Command(("fold",), TURNS),
     "import": Command(IMPORT, TURNS),
     "import --undo": Command(("import", "--undo"), (*TURNS, IMPORT)),
@@ -106,7 +107,7 @@ class Trial:
         patch.setattr(sys, "argv", ["rolecall"])
         patch.setitem(FORMER, INSTRUCTION, frozenset({hashlib.sha256(OLDER).hexdigest()[:16]}))
         self._make()
-        self.before = self.text()
+        self.before, self.had = self.text(), self.answered()
         ran = self.run(*self.command.words)
         self.wanted = self.text()
         assert ran[0] == self.command.code and self.wanted != self.before, ran
@@ -158,14 +159,12 @@ class Trial:
         return {MOMENT.sub(b"MOMENT", path.encode()).decode(): MOMENT.sub(b"MOMENT", x) for path, x in found.items()}
 
     def paid(self) -> set[str]:
-        """The digests of what this command has asked and has the whole answer to."""
-        places = [
-            p
-            for base in (".rolecall/turns", ".rolecall/folds", ".rolecall/ingest")
-            for p in (self.root / base).glob("*")
-        ]
-        calls = (call for place in places for call in records.calls(self.root, place.relative_to(self.root).as_posix()))
-        return {call.digest for call in calls if call.complete} & set(self.teller.asked)
+        """The digests of what this command has asked and has the whole answer to; a swipe asks what the turn asked before."""
+        return set(self.answered() - self.had)
+
+    def answered(self) -> Counter[str]:
+        """The digests of every request whose whole answer is on record, as often as it is there."""
+        return Counter(call.digest for call in kills.calls(self.root) if call.complete)
 
     def fail(self, number: int, fault: str) -> None:
         """The command with a fault at a step, and all that must hold afterwards."""
