@@ -153,7 +153,11 @@ def _recover(campaign: Campaign, mark: dict, turn: int, name: str) -> str:
         return f"{name} was being taken back; it is"
     records.drop_drafts(campaign.root)  # the action is no draft: an answer to it stands
     had = records.swipes(campaign.root, turn)
-    if files.exists(campaign.root, folder) and soundness.begun(campaign.root, folder)[1] != mark["from"]:
+    other = files.exists(campaign.root, folder) and soundness.begun(campaign.root, folder)[1] != mark["from"]
+    if other and not any(line["do"] == "plan" for line in records.lines(campaign.root, folder)):
+        records.set_aside(campaign.root, folder, "draft")  # begun, not told, and the disk would not have that noted
+        other = False
+    if other:
         if _is_out(campaign.root, folder):  # it has the turn's name, and not a word of it is written yet
             rewind(campaign, turn)
         files.remove(campaign.root, MARK)  # the other answer stands already

@@ -29,6 +29,7 @@ FOUND = [  # (command, fault, call, path): faults that were told by none of thes
     ("import", "once", "sync_folder", r"imports"),  # an empty folder, so that the next attempt went elsewhere
     ("rename", "refused", "create", r"characters/.*"),  # others called it by the new name, itself by the old
     ("swipe --to", "refused", "open", r"characters/sera\.md"),  # left out and not said
+    ("swipe", "full", "link", r"\.rolecall/turns/T0005/calls/.*narrator\.json"),  # the answer before it was gone
     ("turn", "power", "create", r"\.rolecall/turns/T0006/after/.*"),  # displaced bytes under a temporary name
 ]
 
