@@ -32,8 +32,11 @@ def numbers_of(root: Path) -> dict[str, int]:
     return {"silver": int(silver), "hit_points": int(points)}
 
 
-def hold(root: Path, model: Model, *, followed: bool = True) -> None:
-    """AssertionError where something is not as it should be. `followed`: a command of the game's came after git was used by hand."""
+def hold(root: Path, model: Model, *, followed: bool = True, checked: bool = True) -> None:
+    """AssertionError where something is not as it should be. `followed`: a command of the game's came after git was used by hand.
+
+    `checked`: `check` finds nothing, either.
+    """
     campaign = open_campaign(root)
     told = model.turns
     wanted = [(t.number, t.now.line) for t in told]
@@ -47,7 +50,7 @@ def hold(root: Path, model: Model, *, followed: bool = True) -> None:
         text = (root / path).read_text() if (root / path).exists() else ""
         for mark in marks:
             assert text.count(mark) == 1, (path, mark)
-    problems = [str(p) for p in check(campaign)]
+    problems = [str(p) for p in check(campaign)] if checked else []
     assert problems == [], problems
     if followed:
         _records(campaign, model)

@@ -77,6 +77,19 @@ def test_swipe_tells_the_same_action_again_and_switches_back_without_a_model(rol
     assert rolecall("-C", campaign, "swipe", "--to", "7").code == 1
 
 
+def test_an_answer_put_back_says_what_it_leaves_out(rolecall, campaign, script):
+    assert rolecall("-C", campaign, "turn", "I take the oar.", "--model", script(rich("One."))).code == 0
+    one = files_of(campaign)
+    assert rolecall("-C", campaign, "swipe", "--model", script("- text: Pasco keeps his oar.")).code == 0
+    pasco = "characters/old-pasco.md"
+    (campaign / pasco).unlink()
+    ran = rolecall("-C", campaign, "swipe", "--to", "1")
+    assert ran.code == 0 and "Pasco hands over the oar." in ran.out
+    assert ran.err.startswith("Left out: ") and pasco in ran.err and ran.err.count("\n") == 1, ran.err
+    del one[pasco]
+    assert files_of(campaign) == one
+
+
 MOVED = """
 - text: Scene {n}.
   tools:

@@ -50,6 +50,7 @@ AFTER = {
     .replace("name: Valen ", "name: Valen Ashdown ").replace("the Shadow\n", "the Shadow\n  - Valen\n").replace("[[Valen]]", "[[Valen Ashdown]]"),
 }  # fmt: skip
 del AFTER["characters/valen.md"]
+SHOWN = "Showed ashes at mark 4."  # by a turn, of Marta
 
 
 def lay(root: Path, parts: dict[str, str | bytes] = BEFORE) -> Path:
@@ -169,6 +170,31 @@ def test_an_undone_turn_finds_its_lines_in_an_entry_that_was_renamed_since(tmp_p
     played.undo(Listener())
     played.unrename(Listener())
     assert text(tmp_path) == before
+
+
+def test_an_undone_turn_finds_its_lines_in_an_entry_whose_renaming_was_taken_back(tmp_path):
+    make(tmp_path)
+    before = text(tmp_path)
+    played = game(tmp_path, Teller())
+    played.rename("Marta", "Marta Vey", Listener())
+    played.tell("I look at the ashes.", Listener())
+    assert f"\n- T0004 {SHOWN}" in (tmp_path / "characters/marta-vey.md").read_text()
+    played.unrename(Listener())
+    played.undo(Listener())
+    assert text(tmp_path) == before
+
+
+def test_an_answer_that_stands_again_is_written_into_an_entry_that_was_renamed_since(tmp_path):
+    make(tmp_path)
+    played = game(tmp_path, Teller())
+    played.tell("I look at the ashes.", Listener())
+    one = text(tmp_path)
+    played.swipe(Listener())
+    played.rename("Marta", "Marta Vey", Listener())
+    played.switch(1, Listener())
+    assert (tmp_path / "characters/marta-vey.md").read_text().count(f"\n- T0004 {SHOWN}") == 1
+    played.unrename(Listener())
+    assert text(tmp_path) == one
 
 
 def test_killed_at_any_step_a_renaming_is_finished_by_the_next_command(tmp_path):
