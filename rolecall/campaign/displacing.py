@@ -28,6 +28,12 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+def digest_of(place: Path) -> str:
+    """The same of a file's bytes, of any length."""
+    with place.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
 def is_temp(name: str) -> bool:
     """Whether a file name is one of the file layer's temporary ones."""
     return name.startswith(TEMP_PREFIX) and name.endswith(TEMP_SUFFIX)
@@ -70,6 +76,25 @@ def _renamed_over(fs: FileSystem, temp: Path, place: Path, expected: str) -> boo
     finally:
         if held is not None:
             drop(fs, held)
+
+
+def removed(fs: FileSystem, place: Path, expected: str) -> bool:
+    """Remove the expected file; False, with everything as it was, when another stands there by now.
+
+    It is looked at once more under a second name, where no save reaches it any more.
+    """
+    if (place.exists() and not place.is_file()) or digest_of(place) != expected:  # a pipe would not end
+        return False
+    held = temp_name(place)
+    rename(fs, place, held)
+    is_it = digest_of(held) == expected
+    if not is_it and not os.path.lexists(place):  # else a newer save stands there already
+        try:
+            fs.link(held, place)
+        except OSError:  # no hard links here
+            fs.replace(held, place)
+    drop(fs, held)
+    return is_it
 
 
 def rename(fs: FileSystem, temp: Path, place: Path) -> None:

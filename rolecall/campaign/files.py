@@ -23,6 +23,7 @@ from rolecall.campaign.displacing import (
     drop,
     is_temp,
     litter,
+    removed,
     rename,
     sha256,
     swapped,
@@ -283,12 +284,18 @@ def rewrite(root: Path, path: str, data: bytes, *, durable: bool = True) -> None
         drop(fs, temp)
 
 
-def remove(root: Path, path: str) -> None:
-    """Remove one file's name, durably; nothing when it is gone already."""
+def remove(root: Path, path: str, *, expected: str = "") -> None:
+    """Remove one file's name, durably; nothing when it is gone already.
+
+    With `expected`, the SHA-256 of what was just read, Conflict when it is another file by now.
+    """
     _tell(root, path)
     place = locate(root, path)
     try:
-        fs.unlink(place)
+        if not expected:
+            fs.unlink(place)
+        elif not removed(fs, place, expected):
+            raise Conflict("the file changed since it was read", path=path, remedy="run the command again")
         fs.sync_folder(place.parent)
     except FileNotFoundError:
         return

@@ -7,7 +7,6 @@ finished from it, and an import is taken back from it. Only under the campaign's
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import time
@@ -169,11 +168,11 @@ def _remove(root: Path, path: str, sha: str) -> bool | None:
     """Remove a file that is as it was made; False when it is another by now, None when it is gone."""
     if not files.exists(root, path):
         return None
-    with files.locate(root, path).open("rb") as stream:
-        same = hashlib.file_digest(stream, "sha256").hexdigest() == sha
-    if same:
-        files.remove(root, path)
-    return same
+    try:
+        files.remove(root, path, expected=sha)
+    except Conflict:
+        return False
+    return True
 
 
 def _sweep(root: Path, paths: Iterable[str]) -> None:

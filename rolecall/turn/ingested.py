@@ -223,7 +223,7 @@ def revert(root: Path, record: Record, folder: str, write: dict, number: int) ->
             return clashes
         try:
             if result.data is None:
-                files.remove(root, path)
+                files.remove(root, path, expected=files.sha256(current))
             else:
                 files.replace(root, path, result.data, expected=files.sha256(current))
             return clashes

@@ -99,7 +99,7 @@ def _revert(campaign: Campaign, record: Record, taking: Taking, write: dict, num
         record.note("reverted", write=_key(write, number), path=path, result=sha)
         try:
             if result.data is None:
-                files.remove(root, path)
+                files.remove(root, path, expected=files.sha256(current))
             else:
                 files.replace(root, path, result.data, expected=files.sha256(current))
             return result.clashes

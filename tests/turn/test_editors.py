@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from rolecall.models.messages import Request
+from rolecall.turn import intake
 from rolecall.turn.lifecycle import Listener
 from rolecall.turn.result import Result
 from tests.turn import world
@@ -239,3 +240,58 @@ def test_a_chapter_deleted_while_the_model_speaks_is_begun_anew(tmp_path: Path) 
     tell(root, world.Teller(before=second_answer(chapter.unlink)))
     assert world.prose(4) in chapter.read_text("utf-8")
     assert "T0001" not in chapter.read_text("utf-8")
+
+
+# -- what is taken back again: a file that it made goes, and never with a save in it
+
+
+def a_turn(root: Path) -> str:
+    """A first chapter, made by its only turn."""
+    shutil.rmtree(root / "story")
+    tell(root, world.Teller())
+    return next((root / "story").iterdir()).relative_to(root).as_posix()
+
+
+def an_import(root: Path) -> str:
+    """An entry, made by an import."""
+    source = root.with_name("note.md")
+    source.write_text("---\nname: Hedda\nkind: character\n---\nA pilot.\n", "utf-8")
+    return intake.take(world.game(root, world.Teller()), source, Listener()).plan.made[0].path
+
+
+BACK = {
+    a_turn: lambda game: game.undo(Listener()),
+    an_import: lambda game: intake.take_back(game, "", Listener()),
+}
+
+
+@pytest.mark.parametrize("lacks", [(), ("link",)], ids=["", "without-links"])
+@pytest.mark.parametrize("save", [in_place, renamed], ids=lambda save: save.__name__)
+@pytest.mark.parametrize("made", BACK, ids=lambda made: made.__name__)
+def test_a_save_at_any_step_of_taking_a_new_file_back_survives(
+    made: Callable, save: Callable, lacks: tuple[str, ...], tmp_path: Path
+) -> None:
+    path = made(make(tmp_path / "told"))
+
+    def taken_back(root: Path, at: int = 0, meanwhile: Callable = lambda: None) -> list[tuple[str, str]]:
+        shutil.copytree(tmp_path / "told", root)
+        with failing(root, at, "meanwhile", meanwhile, lacks) as faulty:
+            BACK[made](world.game(root, world.Teller()))
+        return faulty.steps
+
+    counted = taken_back(tmp_path / "counted")
+    assert not (tmp_path / "counted" / path).exists()
+    steps = [n for n, (_, at) in enumerate(counted, 1) if at.startswith(f"{path.rpartition('/')[0]}/")]
+    assert steps
+    for step in steps:
+        place, done = tmp_path / f"at-{step}" / path, []
+
+        def saved(place: Path = place, done: list = done) -> None:
+            if place.exists():  # once it is gone, a save makes it anew anyhow
+                save(place, place.read_bytes() + b"\nBy hand.\n")
+                done.append(place)
+
+        taken_back(tmp_path / f"at-{step}", step, saved)
+        at = f"before step {step} ({counted[step - 1]})"
+        assert all(one.exists() and b"By hand." in one.read_bytes() for one in done), at
+        assert not list(place.parent.glob(".rolecall-*")), at
