@@ -58,14 +58,17 @@ class Taking:
     def _standing(self) -> list[str]:
         return records.folders(self.root)
 
-    @property
+    @cached_property
+    def _turns(self) -> set[int]:
+        return {records.turn_of(one) for one in self._standing}
+
+    @cached_property
     def _after(self) -> list[str]:
         return [f for f in self._standing if records.turn_of(f) > records.turn_of(self.folder)]
 
     def _shares(self, folder: str) -> Stood:
-        turns = {records.turn_of(one) for one in self._standing}
         every = enumerate(records.stretches(self.root, folder))
-        return [(n, _shares_of(self.root, folder, one, turns)) for n, one in every if one.writes or one.counted][::-1]
+        return [(n, _shares_of(self.root, folder, one, self._turns)) for n, one in every if one.writes or one.counted][::-1]
 
     def passed(self, write: dict) -> None:
         """A write that is out already."""
