@@ -269,10 +269,17 @@ def draft(root: Path) -> tuple[str, str] | None:
     return next(reversed(drafts(root)), None)
 
 
-def drop_drafts(root: Path, told: str = "") -> None:
-    """Forget the drafts, as a turn was told after them; where that was one of several, only this one."""
-    if mine := [path for path, action in drafts(root) if action == told.strip()]:
-        files.remove(root, mine[0])
+def drop_draft(root: Path, told: str) -> bool:
+    """Forget an action that was told, where it waited; whether it did."""
+    mine = next((path for path, action in drafts(root) if action == told.strip()), None)
+    if mine is not None:
+        files.remove(root, mine)
+    return mine is not None
+
+
+def drop_drafts(root: Path, told: str) -> None:
+    """Forget the drafts, as a new turn was told after them; where that was one of several, only this one. Not to be done twice."""
+    if drop_draft(root, told):
         return
     place = root / DRAFTS
     for name in [p.name for p in place.iterdir()] if place.is_dir() else []:

@@ -122,6 +122,8 @@ class Turn:
         try:
             with uninterrupted():
                 effects = self._write(record, phases, table, action, narration)
+                with self._after_told("record", "closed with the next turn"):
+                    (records.drop_drafts if swipe == 1 else records.drop_draft)(self.campaign.root, action)
             phases.searched(table)
         except BaseException:
             before.stop()
@@ -182,7 +184,6 @@ class Turn:
             raise
         with self._after_told("record", "closed with the next turn"):
             record.note("told")
-            records.drop_drafts(self.campaign.root, action)
         return effects
 
     @contextmanager
@@ -224,13 +225,11 @@ class Turn:
         cut = "\n".join(i.text for i in sources.instructions if i.when == "cut")
         correct = chain.models.correction.budget
         asked: list[Profile] = []
-        ready: list[Beside[None]] = []
+        ready: list[Beside[None]] = []  # what is done while the model is awaited
 
         def build(profile: Profile) -> Request:
             asked.append(profile)
-            if (
-                not ready
-            ):  # while the model is awaited: small index segments are merged, the continuity check is made ready
+            if not ready:  # small index segments are merged, the continuity check is made ready
                 ready.append(Beside("prepare", phases.prepare))
             self.prompt = context.assemble(sources, profile, toolbox.offers(), correct)
             return self.prompt.request

@@ -90,7 +90,8 @@ def _recover_turn(campaign: Campaign, search: Search, folder: str) -> Recovered:
     if not told:
         record.note("told", recovered=True)
     record.note("closed", recovered=True)
-    records.drop_drafts(campaign.root, action)
+    is_new = not told and begin.get("swipe", 1) == 1
+    (records.drop_drafts if is_new else records.drop_draft)(campaign.root, action)
     left = f" ({'; '.join(faults)})" if faults else ""
     return Recovered(f"{turn_id(turn)} was interrupted while it was written down; it is finished{left}")
 

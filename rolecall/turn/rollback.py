@@ -151,8 +151,9 @@ def _recover(campaign: Campaign, mark: dict, turn: int, name: str) -> str:
             unwind(campaign, folder)
         _finish_undo(campaign, turn)
         return f"{name} was being taken back; it is"
-    records.drop_drafts(campaign.root)  # the action is no draft: an answer to it stands
     had = records.swipes(campaign.root, turn)
+    for one in had.values():
+        records.drop_draft(campaign.root, soundness.begun(campaign.root, one)[0])  # no draft: an answer to it stands
     other = files.exists(campaign.root, folder) and soundness.begun(campaign.root, folder)[1] != mark["from"]
     if other and not any(line["do"] == "plan" for line in records.lines(campaign.root, folder)):
         records.set_aside(campaign.root, folder, "draft")  # begun, not told, and the disk would not have that noted

@@ -68,7 +68,9 @@ class Taking:
 
     def _shares(self, folder: str) -> Stood:
         every = enumerate(records.stretches(self.root, folder))
-        return [(n, _shares_of(self.root, folder, one, self._turns)) for n, one in every if one.writes or one.counted][::-1]
+        return [(n, _shares_of(self.root, folder, one, self._turns)) for n, one in every if one.writes or one.counted][
+            ::-1
+        ]
 
     def passed(self, write: dict) -> None:
         """A write that is out already."""

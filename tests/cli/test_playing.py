@@ -6,6 +6,8 @@ import json
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import REPOSITORY
 
 
@@ -144,6 +146,29 @@ def test_several_actions_that_failed_are_all_kept_and_each_can_be_tried_again(ro
     chapter = next((campaign / "story").iterdir()).read_text()
     assert [line for line in chapter.splitlines() if line.startswith("> ")] == ["> I swim.", "> I sing.", "> I wait."]
     assert not list(drafts.iterdir())  # another turn was told after the one that was left
+
+
+@pytest.mark.parametrize("then", ["a swipe", "a swipe that fails", "a kill behind another one's last word"])
+def test_an_action_that_failed_waits_whatever_else_is_told_again_or_put_right(rolecall, campaign, script, then):
+    def run(*command: str, spec: str, lines: str = "") -> int:
+        return rolecall("-C", campaign, *command, "--model", script(spec), input=lines).code
+
+    assert run("turn", "I row.", spec="- text: You row.\n") == 0
+    assert run("play", spec="- error: refused\n- error: refused\n", lines="I jump.\nI swim.\n") == 1
+    if then.startswith("a swipe"):
+        assert run("swipe", spec="- error: refused\n" if "fails" in then else "- text: You row on.\n") == int(
+            "fails" in then
+        )
+        wanted = {"I jump.", "I swim."}
+    else:
+        assert run("play", spec="- text: You swim.\n", lines="/again\n") == 0
+        record = campaign / ".rolecall/turns/T0002/record.jsonl"
+        lines = record.read_bytes().splitlines(keepends=True)
+        record.write_bytes(b"".join(lines[: 1 + next(n for n, line in enumerate(lines) if b'"do": "told"' in line)]))
+        assert rolecall("-C", campaign, "check").code == 0
+        assert b'"do": "closed"' in record.read_bytes()
+        wanted = {"I jump."}
+    assert {path.read_text().strip() for path in (campaign / ".rolecall/drafts").iterdir()} == wanted
 
 
 def test_the_example_replays_its_last_five_turns_to_the_byte(rolecall, example):
