@@ -6,6 +6,7 @@ refused and not forced. The records of turns follow the story (`turn/courses.py`
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 
@@ -19,12 +20,16 @@ from rolecall.campaign.text import clean_line, slug
 from rolecall.errors import CampaignError, Conflict, DocumentError, GitTrouble, UnknownName
 
 CHECKOUT = 600.0  # seconds: all of a large campaign may be written
-_FIELDS = "%(refname)%00%(objectname)%00%(committerdate:iso-strict)%00%(HEAD)%00%(contents:subject)"
+_FIELDS = "%(refname)%00%(objectname)%00%(committerdate:iso-strict)%00%(HEAD)%00%(authoremail)%00%(contents:subject)"
+_TELLING = re.compile(r"(?:(?:Swipe|Undo) )?T\d{4,9}\b")  # the subjects of the game's that are a journal line
 
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """A branch that holds the campaign: its last turn with its journal line, its last commit's date and subject."""
+    """A branch that holds the campaign: its last turn with its journal line, its last commit's date and subject.
+
+    In the player's view `subject` is empty where the last commit tells no turn.
+    """
 
     name: str
     current: bool
@@ -39,15 +44,25 @@ class Timeline:
         return asdict(self)
 
 
-def listed(campaign: Campaign) -> list[Timeline]:
-    """Every timeline, the current one first, then by their last commit, the newest first; GitTrouble without a repository."""
+def listed(campaign: Campaign, *, with_secrets: bool = True) -> list[Timeline]:
+    """Every timeline, the current one first, then by their last commit, the newest first; GitTrouble without a repository.
+
+    Without secrets no subject is given that may name one: of a hand edit's commit, of an import, of any that is not the game's.
+    """
     repository = git.find(campaign.root)
     out = repository.run("for-each-ref", "--sort=-committerdate", f"--format={_FIELDS}", "refs/heads")
-    rows = [row.split("\0", 4) for row in out.decode("utf-8", "surrogateescape").split("\n") if row]
+    rows = [row.split("\0", 5) for row in out.decode("utf-8", "surrogateescape").split("\n") if row]
     states = _states(repository, [row[1] for row in rows])
     found = [
-        Timeline(ref.removeprefix("refs/heads/"), head == "*", *_last(state), date, clean_line(subject), commit[:10])
-        for (ref, commit, date, head, subject), state in zip(rows, states, strict=True)
+        Timeline(
+            ref.removeprefix("refs/heads/"),
+            head == "*",
+            *_last(state),
+            date,
+            clean_line(subject) if with_secrets or (email == f"<{git.EMAIL}>" and _TELLING.match(subject)) else "",
+            commit[:10],
+        )
+        for (ref, commit, date, head, email, subject), state in zip(rows, states, strict=True)
         if state is not None
     ]
     return sorted(found, key=lambda timeline: not timeline.current)

@@ -3,10 +3,26 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 
-from rolecall.cli.shared import game_of, json_option, model_option, note, reading, say, say_json, show_told, wait_option
+from rolecall.cli.shared import (
+    game_of,
+    json_option,
+    model_option,
+    note,
+    reading,
+    say,
+    say_json,
+    secrets_option,
+    show_told,
+    wait_option,
+)
+
+if TYPE_CHECKING:
+    from rolecall.campaign.folder import Campaign
+    from rolecall.campaign.reversal import Clash
 
 
 @click.command("swipe")
@@ -70,8 +86,9 @@ def _show_current(ctx: click.Context, turn: int) -> None:
 @click.argument("count", type=click.IntRange(1), default=1, metavar="[N]")
 @click.option("--turn", metavar="T0042", help="Take back this turn; later ones stay.")
 @wait_option
+@secrets_option
 @click.pass_context
-def undo_command(ctx: click.Context, count: int, turn: str | None, wait: float) -> None:
+def undo_command(ctx: click.Context, count: int, turn: str | None, wait: float, secrets: bool) -> None:
     """Take back the last N turns (one unless you say). What you changed by hand since stays.
 
     Exit code 1 when you changed the very lines a turn had changed: yours stay, and it is said where.
@@ -83,12 +100,26 @@ def undo_command(ctx: click.Context, count: int, turn: str | None, wait: float) 
     if number is None:
         raise click.UsageError(f"`{turn}` is not a turn; write it as T0042.")
     clashes = 0
-    for undone in game_of(ctx, "undo", (), wait).undo(Listener(note=note), count=count, turn=number):
+    game = game_of(ctx, "undo", (), wait)
+    for undone in game.undo(Listener(note=note), count=count, turn=number):
         say(f"T{undone.turn:04d} is taken back: {undone.action.splitlines()[0] if undone.action else ''}")
         for line in undone.notes:
             note(line)
         for path, clash in undone.clashes:
             clashes += 1
-            before = clash.before or "(nothing)"
-            note(f"{path}:{clash.line}: you changed this too; your words stay. Before the turn: {before}")
+            before = "(secret)" if not secrets and _is_secret(game.campaign(), path, clash) else clash.before
+            note(
+                f"{path}:{clash.line}: you changed this too; your words stay. Before the turn: {before or '(nothing)'}"
+            )
     ctx.exit(1 if clashes else 0)
+
+
+def _is_secret(campaign: Campaign, path: str, clash: Clash) -> bool:
+    """Whether the player may not see where a clash is; so it is where nobody can tell any more."""
+    from rolecall.errors import RoleCallError
+    from rolecall.turn.provenance import secret_lines
+
+    try:
+        return clash.line in secret_lines(campaign, path)
+    except RoleCallError:
+        return True

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from rolecall.cli.shared import game_of, json_option, note, reading, say, say_json, wait_option
+from rolecall.cli.shared import game_of, json_option, note, reading, say, say_json, secrets_option, wait_option
 
 
 @click.command("branch")
@@ -32,10 +32,13 @@ def branch_command(ctx: click.Context, name: str, at: str | None, wait: float) -
 @click.command("timeline")
 @click.argument("name", required=False)
 @wait_option
+@secrets_option
 @json_option
 @click.pass_context
-def timeline_command(ctx: click.Context, name: str | None, wait: float, as_json: bool) -> None:
+def timeline_command(ctx: click.Context, name: str | None, wait: float, secrets: bool, as_json: bool) -> None:
     """List the timelines with their last turn, or go to the one called NAME.
+
+    A commit that tells no turn (`By hand before T0042: ...`) may name what is secret: with --secrets its subject is shown, too.
 
     What you changed by hand is committed before you leave. Swipe, undo and search know the timeline you are in.
     """
@@ -46,14 +49,16 @@ def timeline_command(ctx: click.Context, name: str | None, wait: float, as_json:
         moved = game_of(ctx, "timeline", (), wait).go(name, Listener(note=note))
         note(f"You are in the timeline {name}." if moved else f"You were in the timeline {name} already.")
         return
-    found = timelines.listed(reading(ctx))
+    found = timelines.listed(reading(ctx), with_secrets=secrets)
     if as_json:
         say_json([timeline.to_json() for timeline in found])
         return
     width = max((len(timeline.name) for timeline in found), default=0)
     for timeline in found:
         mark = "*" if timeline.current else " "
-        say(f"{mark} {timeline.name:<{width}}  {timeline.turn or '-':<5}  {timeline.date[:10]}  {timeline.subject}")
+        say(
+            f"{mark} {timeline.name:<{width}}  {timeline.turn or '-':<5}  {timeline.date[:10]}  {timeline.subject or timeline.journal}"
+        )
     if found and not any(timeline.current for timeline in found):
         note("You are in none of them: HEAD is on no branch.")
 

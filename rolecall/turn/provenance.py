@@ -49,7 +49,7 @@ def why(campaign: Campaign, path: str, line: int | None, *, with_secrets: bool =
     rows = data.decode("utf-8", "replace").split("\n")
     if line is not None and not 1 <= line <= len(rows):
         raise UnknownName(f"{path} has {len(rows)} lines", remedy="name one of them")
-    hidden = set() if with_secrets else _secret_lines(campaign, path, rows)
+    hidden = set() if with_secrets else secret_lines(campaign, path)
     wanted = [line] if line is not None else [n for n, row in enumerate(rows, 1) if row.strip()]
     known = _writes(campaign, path)
     found = [_origin(campaign.root, n, rows[n - 1], known) for n in wanted if n not in hidden]
@@ -84,8 +84,9 @@ def _has_record(root: Path, turn: str) -> bool:
     return records.begun(root, f"{records.TURNS}/{turn}") is not None
 
 
-def _secret_lines(campaign: Campaign, path: str, rows: list[str]) -> set[int]:
+def secret_lines(campaign: Campaign, path: str) -> set[int]:
     """The lines of a file that the player may not see; all of them where that cannot be told."""
+    rows = campaign.read(path).split(b"\n")
     try:
         document: Document = campaign.document(path)
         sections = document.sections

@@ -92,6 +92,9 @@ PLAYER_COMMANDS = [
     ("show", "Who rang the drowned bell"), ("show", "dm/seeds.md"), ("show", "Broken Quill"), ("show", "lore/broken.md"),
     ("search", "quills"), ("search", "quills", "--limit", "50", "--json"), ("search", "xyzzycanary7"), ("search", "hidden quill"),
     ("context", "I ask Nan Quill about quills"), ("context", "I ask about quills", "--json"),
+    ("graph",), ("graph", "--format", "dot"), ("graph", "--format", "json"), ("graph", "--format", "html"), ("snapshot",),
+    ("why", "characters/nan.md"), ("why", "lore/hidden.md"), ("why", "lore/broken.md"), ("why", "dm/seeds.md"), ("activity",),
+    ("index",), ("index", "--json"), ("models",), ("proposals",),
 ]  # fmt: skip
 
 
@@ -101,6 +104,23 @@ def test_no_command_shows_the_player_a_secret(rolecall, campaign, command):
     ran = rolecall("-C", campaign, *command)
     asked = " ".join(command)
     assert [c for c in leaks(ran.out + ran.err) if c not in asked] == []
+    assert "The Hidden Quill" not in (ran.out + ran.err).replace(asked, "") or "Hidden" in asked
+
+
+def test_an_undo_tells_the_player_where_a_secret_line_clashes_and_not_what_it_said(rolecall, campaign, script):
+    state = campaign / "campaign-state.md"
+    state.write_text(state.read_text().replace("location: Skerrow Quay", "location: xyzzycanary1"))
+    for secrets in ((), ("--secrets",)):
+        before = state.read_bytes()
+        spec = script("- text: Hm.\n  tools:\n    - {name: set_scene, arguments: {location: Low Skerrow}}\n")
+        assert rolecall("-C", campaign, "turn", "I go.", "--model", spec).code == 0
+        told = state.read_text()
+        assert "location: Low Skerrow\n" in told
+        state.write_text(told.replace("location: Low Skerrow", "visibility: secret\nlocation: The Bell Tower"))
+        ran = rolecall("-C", campaign, "undo", *secrets)
+        assert ran.code == 1 and "campaign-state.md:" in ran.err and "your words stay" in ran.err
+        assert leaks(ran.err) == (["xyzzycanary1"] if secrets else []), ran.err
+        state.write_bytes(before)
 
 
 def test_the_writer_sees_them_with_secrets(rolecall, campaign):

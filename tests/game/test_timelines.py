@@ -208,6 +208,29 @@ def test_timeline_lists_every_branch_that_holds_the_campaign(tale, rain, rolecal
     )
 
 
+def test_the_player_is_told_no_subject_that_may_name_a_secret(tale, rolecall):
+    turns(tale, ["I wait."])
+    told = f"T0001 {line(1)}"
+    tale.write("lore/the-drowned-heir.md", "---\nname: The Drowned Heir\nvisibility: secret\n---\nIt is Pasco.\n")
+    tale.game().branch("what-if", tale.listener)  # the hand edit is committed on the way
+    assert tale.subjects()[0] == "By hand before T0002: lore/the-drowned-heir.md"
+    tale.git("checkout", "-qb", "mine")
+    tale.git(
+        "commit", "-q", "--allow-empty", "-m", "T0002 Pasco is the drowned heir"
+    )  # the writer's, whatever it looks like
+    tale.git("checkout", "-qb", "renamed")
+    tale.game().rename("The Drowned Heir", "The Drowned Prince", tale.listener)
+    for arguments in (("timeline",), ("timeline", "--json")):
+        ran = rolecall("-C", tale.root, *arguments)
+        assert "drowned" not in (ran.out + ran.err).casefold() and told[6:] in ran.out
+        assert (
+            "by hand before t0002: lore/the-drowned-heir.md"
+            in rolecall("-C", tale.root, *arguments, "--secrets").out.casefold()
+        )
+    rows = json.loads(rolecall("-C", tale.root, "timeline", "--json").out)
+    assert {row["name"]: row["subject"] for row in rows} == {"main": "", "what-if": "", "mine": "", "renamed": ""}
+
+
 def test_where_git_is_off_or_no_repository_is_they_say_so(rolecall, campaign):
     ran = rolecall("-C", campaign, "branch", "what-if")
     assert ran.code == 1 and "rolecall.yaml: git is off for this campaign; write `git: auto`" in ran.err
