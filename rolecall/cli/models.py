@@ -54,9 +54,9 @@ def _settings(ctx: click.Context) -> dict:
     from rolecall.cli.shared import root_of
     from rolecall.turn import modelnames
 
-    settings = open_campaign(root_of(ctx), here_only=True).settings
-    modelnames.refuse(settings)
-    return settings.models
+    campaign = open_campaign(root_of(ctx), here_only=True)
+    modelnames.refuse(campaign)
+    return modelnames.rooted(campaign)
 
 
 @models_command.command("pull")

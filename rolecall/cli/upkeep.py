@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,6 +21,10 @@ from rolecall.cli.shared import (
     say_json,
     wait_option,
 )
+
+if TYPE_CHECKING:
+    from rolecall.campaign.folder import Campaign
+    from rolecall.campaign.problems import Problem
 
 SLICE = 0.5  # seconds between two looks at how the watcher fares; on Windows a wait without end does not hear Ctrl-C
 
@@ -62,7 +67,7 @@ def check_command(ctx: click.Context, strict: bool, fix: bool, dry_run: bool, un
     if fix or undo:
         _mend(ctx, dry_run, undo)
     campaign = reading(ctx)
-    found = [*_named(campaign.settings), *checks.look(campaign)]
+    found = [*_named(campaign), *checks.look(campaign)]
     problems = [problem for problem in found if strict or not problem.note]
     if as_json:
         say_json([problem.to_json() for problem in problems])
@@ -75,12 +80,12 @@ def check_command(ctx: click.Context, strict: bool, fix: bool, dry_run: bool, un
     ctx.exit(1 if problems else 0)
 
 
-def _named(settings) -> list:  # Settings -> list[Problem]
-    """The names in the settings that are no model's."""
+def _named(campaign: Campaign) -> list[Problem]:
+    """The names in the settings that are no model's, or are of a file no settings may name."""
     from rolecall.campaign.problems import Problem
     from rolecall.turn import modelnames
 
-    return [Problem(one.path, one.line, "no-model", one.what, one.remedy) for one in modelnames.faults(settings)]
+    return [Problem(one.path, one.line, "no-model", one.what, one.remedy) for one in modelnames.faults(campaign)]
 
 
 def _mend(ctx: click.Context, dry_run: bool, undo: bool) -> None:

@@ -12,6 +12,7 @@ import os
 import queue
 import re
 import secrets
+import stat
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -279,6 +280,8 @@ def _need_engine(spec: Spec) -> None:
 def _fault(path: Path) -> str:
     """What is wrong with a weights file, seen from outside; nothing if it may be one."""
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for ever
+            return f"{path}: not a file of weights; choose one that llama.cpp can read"
         with path.open("rb") as file:
             start = file.read(4)
     except OSError as error:

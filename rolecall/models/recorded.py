@@ -147,6 +147,10 @@ def _call(path: Path, *, aside: bool) -> Saved | None:
 
 
 def _text(path: Path) -> str:
+    if (
+        path.is_symlink() or not path.is_file()
+    ):  # a record holds plain files: a link may lead anywhere, a pipe has no end
+        raise ValueError("not a plain file")
     with path.open("rb") as file:
         data = file.read(LARGEST + 1)
     if len(data) > LARGEST:

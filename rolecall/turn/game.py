@@ -79,8 +79,8 @@ class Game:
         if self._shared is None:
             self._shared = Models(self.environ)
         settings = campaign.settings
-        modelnames.refuse(settings)
-        wanted = {role: _rooted(self.root, spec) for role, spec in settings.models.items()}
+        modelnames.refuse(campaign)
+        wanted = modelnames.rooted(campaign)
         return chains_for(wanted, self.models, self.environ, timeouts=settings.timeouts, models=self._shared)
 
     def purse(self, campaign: Campaign) -> Purse:
@@ -333,16 +333,6 @@ def _next_turn(campaign: Campaign) -> str:
         return turn_id(next_turn(campaign, campaign.document(STATE_FILE)))
     except RoleCallError:
         return ""
-
-
-def _rooted(root: Path, spec: object) -> object:
-    """File specs of the settings are relative to the campaign, wherever the command runs."""
-    if isinstance(spec, list):
-        return [_rooted(root, one) for one in spec]
-    for scheme in ("scripted:", "gguf:", "record:"):
-        if isinstance(spec, str) and spec.startswith(scheme) and not spec.startswith(f"{scheme}~"):
-            return scheme + str(root / spec.removeprefix(scheme))
-    return spec
 
 
 def _cleaned_action(action: str, keys: Sequence[str]) -> tuple[str, str]:

@@ -142,6 +142,23 @@ def test_a_file_that_is_no_weights_is_one_line_and_no_noise(tmp_path: Path, cont
 
 
 @needs_engine
+@pytest.mark.parametrize("kind", ["pipe", "folder", "device", "link to a pipe"])
+def test_what_is_no_file_is_refused_and_never_waited_for(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "odd.gguf"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "device":
+        path = Path("/dev/zero")
+    else:
+        os.mkfifo(tmp_path / "pipe")
+        path.symlink_to(tmp_path / "pipe")
+        path = path if kind.startswith("link") else tmp_path / "pipe"
+    assert "not a file of weights" in Embedded(parse(f"gguf:{path}")).check()
+    with chain(f"gguf:{path}", environ={}) as narrator, pytest.raises(ModelSettings, match="not a file of weights"):
+        say(narrator)
+
+
+@needs_engine
 def test_weights_that_are_not_there_are_one_line(tmp_path: Path) -> None:
     spec = f"gguf:{tmp_path / 'none.gguf'}"
     with chain(spec, environ={}) as narrator, pytest.raises(ModelSettings, match="the weights cannot be read"):
