@@ -125,6 +125,9 @@ def main() -> None:
 
 
 def _run() -> int:
+    if _is_key_among(sys.argv[1:]):
+        remedy = "say it without, nothing was done; keys come from the environment only (ANTHROPIC_API_KEY, OPENAI_API_KEY, ...)"
+        return _fail(f"an argument holds what looks like a key of yours; {remedy}", 1)
     try:
         code = cli.main(standalone_mode=False)
     except click.exceptions.Abort:
@@ -142,6 +145,19 @@ def _run() -> int:
     except Exception as error:
         code = _explain(error)
     return code if isinstance(code, int) else 0
+
+
+def _is_key_among(arguments: list[str]) -> bool:
+    """Whether one of these holds a key: asked before anything is kept, sent or said, for all of that might repeat it."""
+    keys = [text for name, text in os.environ.items() if name.endswith(("_API_KEY", "_AUTH_TOKEN")) and len(text) >= 8]
+    if any(key.strip() in argument for key in keys for argument in arguments):
+        return True
+    shaped = [argument for argument in arguments if "sk-" in argument or "AIza" in argument]
+    if not shaped:
+        return False
+    from rolecall.campaign.text import key_at
+
+    return any(key_at(argument) >= 0 and not os.path.exists(argument) for argument in shaped)
 
 
 def _explain(error: Exception) -> int:

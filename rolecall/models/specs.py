@@ -75,6 +75,9 @@ PROVIDERS = (*ENDPOINTS, "local", *BY_PATH)
 _FORMS = "anthropic/NAME, openai/NAME, openrouter/NAME, gemini/NAME, ollama/NAME, local/NAME, gguf:PATH, scripted:PATH, record:PATH"
 
 
+_LONG = 20  # characters; keys are longer
+
+
 @dataclass(frozen=True, slots=True)
 class Spec:
     """A parsed spec. `str(spec)` is the spec again; `name` is the model's name or the path."""
@@ -128,6 +131,8 @@ def _unknown(text: str, provider: str) -> ModelSettings:
 
     nearest = process.extractOne(re.split(r"[/:]", provider)[0], PROVIDERS, score_cutoff=60)
     guess = f"did you mean {nearest[0]}{':PATH' if nearest[0] in BY_PATH else '/NAME'}? " if nearest else ""
+    if len(text) >= _LONG and not nearest:  # one long word may be a key of a shape nobody knows
+        text = f"{text[:6]}…"
     return ModelSettings(f"{text!r} is no model", remedy=f"{guess}a model is one of {_FORMS}")
 
 

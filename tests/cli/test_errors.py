@@ -309,3 +309,38 @@ def test_a_state_in_utf16_is_refused_as_it_is(rolecall, campaign, script, story)
     before = state.read_bytes()
     assert is_one_clear_line(rolecall("-C", campaign, "turn", "I go.", "--model", script(story)), "UTF-16", "UTF-8")
     assert state.read_bytes() == before
+
+
+KEYS = ("sk-proj-0123456789abcdefghijklmn", "AIzaSyA0123456789abcdefghijklmnopqrstuv", "gsk_0123456789abcdefghijklmn")
+WITH_A_KEY = [
+    ("turn", "I wait.", "--model", "{}"),
+    ("turn", "I wait.", "--model", "narrator=openrouter/{}"),
+    ("turn", "The word is {}."),
+    ("models", "--model", "{}"),
+    ("search", "{}"),
+    ("show", "{}"),
+    ("rename", "Old Pasco", "{}"),
+    ("branch", "{}"),
+    ("import", "{}.json"),
+    ("activity", "--type", "{}"),
+    ("--wait={}",),
+    ("{}",),
+]
+
+
+@pytest.mark.parametrize("arguments", WITH_A_KEY, ids=" ".join)
+@pytest.mark.parametrize("key", KEYS)
+def test_a_key_in_any_argument_is_repeated_nowhere(rolecall, campaign, clean_environment, arguments, key):
+    if key.startswith("gsk"):  # of no shape that is known; but it is the one in use
+        clean_environment.setenv("OPENAI_API_KEY", key)
+    before = files_of(campaign)
+    ran = rolecall("-C", campaign, *(one.format(key) for one in arguments))
+    assert ran.code == 1 and ran.err.startswith("Error: ") and ran.err.count("\n") == 1 and ran.out == ""
+    assert "holds what looks like a key" in ran.err
+    assert key not in ran.err and files_of(campaign) == before
+    assert not any(key.encode() in path.read_bytes() for path in campaign.rglob("*") if path.is_file())
+
+
+def test_a_key_of_a_shape_nobody_knows_is_not_repeated_as_the_name_of_a_model(rolecall, campaign):
+    ran = rolecall("-C", campaign, "turn", "I wait.", "--model", KEYS[2])
+    assert is_one_clear_line(ran, "is no model") and KEYS[2][:12] not in ran.err
