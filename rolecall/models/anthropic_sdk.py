@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from . import schemas, tokens
-from .calls import ARGUMENTS, ENDLESS, read_arguments, safe_id
+from .calls import ARGUMENTS, ENDLESS, PIECE, bounded, read_arguments, safe_id
 from .events import Event, TextDelta, ToolCalled, Used, stopped
 from .faults import unavailable
 from .messages import Message, Request, Text, ToolCall, ToolResult
@@ -108,6 +108,7 @@ class _Reader:
 
     def read(self, stream: Any) -> Talk:
         """Text and tool calls; returns usage and stop. Raises what the SDK raises, or `ModelUnavailable` if cut."""
+        bounded(self._spec, stream)
         request_id = stream.response.headers.get("request-id") or ""
         try:
             for event in stream:
@@ -131,6 +132,7 @@ class _Reader:
                 self._count(event.message.usage)
             case "content_block_start" if event.content_block.type == "tool_use":
                 block = event.content_block
+                self._spend(PIECE + len(block.name))
                 self._tools[event.index] = {"id": block.id, "name": block.name, "text": "", "given": ""}
                 yield None
             case "content_block_start" if event.content_block.type == "text" and event.content_block.text:
@@ -140,9 +142,7 @@ class _Reader:
                 self._text.append(event.delta.text)
                 yield TextDelta(event.delta.text)
             case "content_block_delta" if event.delta.type == "input_json_delta" and event.index in self._tools:
-                self._room -= len(event.delta.partial_json)
-                if self._room < 0:
-                    raise unavailable(self._spec, ENDLESS)
+                self._spend(PIECE + len(event.delta.partial_json))
                 self._tools[event.index]["text"] += event.delta.partial_json
                 yield None
             case "content_block_stop" if event.index in self._tools:
@@ -153,6 +153,11 @@ class _Reader:
             case "message_delta":
                 self._stop = event.delta.stop_reason or self._stop
                 self._count(event.usage)
+
+    def _spend(self, characters: int) -> None:
+        self._room -= characters
+        if self._room < 0:
+            raise unavailable(self._spec, ENDLESS)
 
     def _count(self, usage: Any) -> None:
         self._counts.update(counts_of(usage))

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from rolecall.errors import ModelUnavailable
 
 from . import tokens
+from .calls import MOST
 from .events import Answered, Event, Stopped, TextDelta, ToolCalled, Used
 from .faults import declined, passing, unavailable
 from .messages import Request, ToolCall
@@ -47,7 +48,7 @@ class Attempt:
                 if self._note(event):
                     yield from self._begin(held)
                     held = []
-                if self._room < 0:
+                if self._room < 0 or len(self._calls) >= MOST:
                     yield from self._end(Stopped("max_tokens", "it went on and on"))
                     return
             raise unavailable(self._spec, "ended without a word" if not self._spoken else "broke off")

@@ -7,7 +7,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from .faults import unavailable
 from .messages import ToolCall
+from .specs import Spec
 
 # What both vendors accept as the id of a call; ids of a model that was asked before may hold other characters.
 _NOT_ID = re.compile(r"[^A-Za-z0-9_-]")
@@ -15,6 +17,30 @@ _NOT_ID = re.compile(r"[^A-Za-z0-9_-]")
 # Characters the arguments of all calls of one answer may have, and what is said of more. The longest honest ones hold
 # a document of some tens of thousands.
 ARGUMENTS, ENDLESS = 2_000_000, "sent a tool call without end"
+# What a piece of a call counts for besides its characters, so that pieces without any come to an end too.
+PIECE = 16
+# Calls of one answer that are handed on; no layer looks at as many.
+MOST = 64
+# How deep arguments may nest. The deepest schema of a tool here has five; Python's JSON gives up at some hundreds, and not
+# everywhere at the same.
+DEEPEST = 64
+# Bytes of one answer, all that is said around its words with it.
+LARGEST = 128 << 20
+
+
+def bounded(spec: Spec, stream: Any) -> None:
+    """Let this stream of an SDK's end with `ModelUnavailable` after so many bytes: the SDK gathers a line as long as it goes on."""
+    given = stream.response.iter_bytes
+
+    def blocks(*size: int) -> Iterator[bytes]:
+        left = LARGEST
+        for block in given(*size):
+            left -= len(block)
+            if left < 0:
+                raise unavailable(spec, "sent an answer without end")
+            yield block
+
+    stream.response.iter_bytes = blocks
 
 
 def safe_id(id: str) -> str:
@@ -32,11 +58,27 @@ def read_arguments(text: str) -> tuple[dict[str, Any], str]:
         return {}, f"the arguments are not valid JSON: {error}"
     except RecursionError:
         return {}, "the arguments are nested too deeply"
+    if isinstance(value, dict | list) and _is_deep(value, text):
+        return {}, "the arguments are nested too deeply"
     if isinstance(value, str):  # some servers encode twice
         return read_arguments(value) if value.lstrip().startswith("{") else ({}, "the arguments are no JSON object")
     if "\\ud" in text.lower():  # half a character, which no request could carry back
         value = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
     return (value, "") if isinstance(value, dict) else ({}, "the arguments are no JSON object")
+
+
+def _is_deep(value: Any, text: str) -> bool:
+    """Whether a value, read from this text, nests deeper than `DEEPEST`."""
+    level = [value] if text.count("[") + text.count("{") > DEEPEST else []
+    for _ in range(DEEPEST):
+        level = [inner for outer in level for inner in _inside(outer)]
+    return bool(level)
+
+
+def _inside(value: dict | list) -> list[dict | list]:
+    """The objects and lists that stand in an object or a list."""
+    held = value.values() if isinstance(value, dict) else value
+    return [inner for inner in held if isinstance(inner, dict | list)]
 
 
 class Fragments:
@@ -50,7 +92,7 @@ class Fragments:
         self._open: list[dict[str, Any]] = []
 
     def add(self, fragment: Any) -> int:
-        """One fragment, as the SDK hands it on; how many characters of arguments it holds."""
+        """One fragment, as the SDK hands it on; what it counts for, in characters."""
         function = getattr(fragment, "function", None)
         index, id = getattr(fragment, "index", None), getattr(fragment, "id", None) or ""
         name, arguments = getattr(function, "name", None) or "", getattr(function, "arguments", None)
@@ -61,7 +103,7 @@ class Fragments:
             arguments = json.dumps(arguments, ensure_ascii=False)
         arguments = arguments if isinstance(arguments, str) else ""
         call["text"] += arguments
-        return len(arguments)
+        return PIECE + len(arguments) + len(name)
 
     def _call(self, index: int | None, id: str, name: str) -> dict[str, Any]:
         same = [call for call in self._open if index is not None and call["index"] == index]
@@ -72,7 +114,8 @@ class Fragments:
             call["id"] = id
         if call is None:
             call = {"index": index, "id": id, "name": "", "text": ""}
-            self._open.append(call)
+            if len(self._open) <= MOST:
+                self._open.append(call)
         return call
 
     def __bool__(self) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import schemas
-from .calls import ARGUMENTS, ENDLESS, read_arguments, safe_id
+from .calls import ARGUMENTS, ENDLESS, PIECE, bounded, read_arguments, safe_id
 from .events import Event, TextDelta, ToolCalled, Used, stopped
 from .faults import unavailable
 from .messages import Message, Request, Text, ToolCall, ToolResult
@@ -76,6 +76,7 @@ class Reader:
 
     def read(self, stream: Any) -> Talk:
         """Text and tool calls as they come; returns usage and stop. Raises `ModelUnavailable` if it broke off."""
+        bounded(self._spec, stream)
         self._id = stream.response.headers.get("x-request-id") or ""
         for event in stream:
             yield from self._event(event)
@@ -93,7 +94,7 @@ class Reader:
             case "response.refusal.delta":
                 self._refused = True
             case "response.function_call_arguments.delta":
-                self._room -= len(event.delta)
+                self._room -= PIECE + len(event.delta)
                 if self._room < 0:
                     raise unavailable(self._spec, ENDLESS)
                 yield None

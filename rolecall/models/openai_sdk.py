@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 from . import openai_responses, schemas
-from .calls import ARGUMENTS, ENDLESS, Fragments, safe_id
+from .calls import ARGUMENTS, ENDLESS, Fragments, bounded, safe_id
 from .events import Event, TextDelta, ToolCalled, Used, stopped
 from .faults import unavailable
 from .messages import Message, Request, Text, ToolCall, ToolResult
@@ -181,7 +181,7 @@ class _Reader:
         self._stop: str | None = None
         self._fragments = Fragments()
         self._thoughts = Thoughts()
-        self._refusal = ""
+        self._refused = False
         self._room = ARGUMENTS
         self._tail, self._done = b"", False
         self.thought = False
@@ -192,6 +192,7 @@ class _Reader:
         A server may forget its stop reason or its end mark `[DONE]`; without either the answer broke off, which is
         `ModelUnavailable`.
         """
+        bounded(self._spec, stream)
         given = stream.response.iter_bytes
         stream.response.iter_bytes = lambda *size: self._watched(given(*size))  # the SDK keeps the end mark to itself
         self._id = stream.response.headers.get("x-request-id") or ""
@@ -207,7 +208,7 @@ class _Reader:
         used = from_openai(self._counts, model=self._model, request_id=self._id)
         if used.prompt or used.out:
             last.append(Used(used))
-        if self._refusal and self._stop in (None, "stop"):
+        if self._refused and self._stop in (None, "stop"):
             return [*last, stopped("content_filter")]
         return [*last, stopped(self._stop, calls=bool(calls))]
 
@@ -226,7 +227,7 @@ class _Reader:
             delta = getattr(choice, "delta", None)
             if delta is None:
                 continue
-            self._refusal += getattr(delta, "refusal", None) or ""
+            self._refused = self._refused or bool(getattr(delta, "refusal", None))
             if getattr(delta, "reasoning_content", None) or getattr(delta, "reasoning", None):
                 self.thought = True
             content = getattr(delta, "content", None)

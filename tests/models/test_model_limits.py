@@ -9,17 +9,19 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from rolecall.errors import ModelUnavailable, NoModel
-from rolecall.models.calls import ARGUMENTS
+from rolecall.models import calls
+from rolecall.models.calls import ARGUMENTS, DEEPEST, MOST, Fragments
 from rolecall.models.events import Answered, TextDelta
 from rolecall.models.provider import Limits, Stop, timed
 from tests.loopback import replies
 from tests.loopback.replies import Reply
 from tests.loopback.server import Loopback
-from tests.models.asking import JOURNAL, chain, request, say, stop_of, text_of
+from tests.models.asking import JOURNAL, calls_of, chain, request, say, stop_of, text_of
 
 PROTOCOLS = ("anthropic", "openai")
 
@@ -119,7 +121,7 @@ def test_ctrl_c_is_heard_while_a_model_is_waited_for(loopback: Loopback, protoco
     loopback.answer(reply)
     code = (
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from tests.models.asking import JOURNAL, chain, say\n"
+        "from tests.models.asking import JOURNAL, calls_of, chain, say\n"
         f"with chain({protocol!r}, environ={loopback.environ()!r}) as narrator:\n"
         "    try: say(narrator)\n"
         "    except KeyboardInterrupt: print('heard')\n"
@@ -183,3 +185,39 @@ def test_a_tool_call_without_end_is_no_answer(loopback: Loopback, protocol: str)
     loopback.answer(Reply(tools=(("append_journal", '{"line": "' + "x" * ARGUMENTS),), chunk=100_000))
     with chain(protocol, environ=loopback.environ()) as narrator, pytest.raises(NoModel, match="without end"):
         say(narrator, request(tools=(JOURNAL,)))
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_of_hundreds_of_calls_no_more_are_handed_on_than_anybody_looks_at(loopback: Loopback, protocol: str) -> None:
+    loopback.answer(Reply(text="Rain.", tools=(("append_journal", '{"line": "It rained."}'),) * 500, chunk=100_000))
+    with chain(protocol, environ=loopback.environ()) as narrator:
+        events = say(narrator, request(tools=(JOURNAL,)))
+    assert text_of(events) == "Rain." and len(calls_of(events)) == MOST
+    assert stop_of(events).reason in ("tool_use", "max_tokens")
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("depth", [DEEPEST + 2, 300, 900, 100_000])
+def test_arguments_that_nest_without_end_are_a_fault_of_the_call(loopback: Loopback, protocol: str, depth: int) -> None:
+    loopback.answer(Reply(tools=(("append_journal", '{"line": ' + "[" * depth + "]" * depth + "}"),), chunk=1_000_000))
+    with chain(protocol, environ=loopback.environ()) as narrator:
+        (call,) = calls_of(say(narrator, request(tools=(JOURNAL,))))
+    assert call.arguments == {} and call.fault == "the arguments are nested too deeply"
+
+
+def test_a_line_without_end_is_no_answer(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
+    def long(reply: Reply, body: dict, number: int, prompt: int) -> Iterator[bytes]:
+        yield b'data: {"id": "'
+        while True:
+            yield b"a" * 65_536
+
+    monkeypatch.setattr(calls, "LARGEST", 1 << 20)
+    monkeypatch.setattr(replies, "openai_stream", long)
+    with chain("openai", environ=loopback.environ()) as narrator, pytest.raises(NoModel, match="an answer without end"):
+        say(narrator)
+
+
+def test_pieces_of_calls_that_hold_nothing_come_to_an_end_too() -> None:
+    fragments = Fragments()
+    spent = sum(fragments.add(SimpleNamespace(index=n, id=f"c{n}", function=None)) for n in range(10_000))
+    assert spent >= 10_000 and len(list(fragments.calls())) <= MOST + 1
