@@ -27,7 +27,6 @@ from tests.game.machine_model import ARC, KIT, MOST, SILVER, Answer, Model, scri
 from tests.game.machine_truth import hold, lines_of
 from tests.turn.faults import Faulty, Killed
 
-
 _WRITERS = ("edit", "unedit", "number", "entry", "delete", "restart")  # the next command is held against all of `check`
 
 
