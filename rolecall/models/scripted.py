@@ -9,7 +9,7 @@ The file is YAML: a list of answers, or a mapping with the list under `answers`.
         The lantern gutters. Marta does not look up.
       tools:
         - name: append_journal
-          arguments: {line: Marta hid the ledger}
+          arguments: {text: Marta hid the ledger}
       stop: end                 # any of the neutral stop reasons; without it `tool_use` after tools, else `end`
       chunk: 12                 # characters a piece, 24 if not said
       delay: 0.05               # seconds before each piece
