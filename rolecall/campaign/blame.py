@@ -1,4 +1,4 @@
-"""Which of the game's commits a line comes from, where the record of its turn is gone: what `why` falls back to."""
+"""What the game's commits tell where the records of turns are gone: which a line comes from, for `why`; what was taken back, for `check`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from rolecall.campaign import commitlines, git
+from rolecall.campaign import commitlines, git, journal
 from rolecall.campaign.text import clean_line
 from rolecall.errors import GitTrouble
 
@@ -41,6 +41,18 @@ def commits_of(root: Path, path: str, line: int | None = None) -> dict[int, Comm
     except GitTrouble:
         return {}
     return {number: known[commit] for number, commit in lines.items() if commit in known}
+
+
+def taken_back(root: Path) -> set[int]:
+    """The turns that the game's commits say were taken back; none where git cannot tell."""
+    what = f"--format=%ae%x00%(trailers:key={commitlines.UNDO},valueonly,separator=%x2C)"
+    try:
+        out = git.find(root).run("log", what, f"--grep=^{commitlines.UNDO}: ", "HEAD", "--", ".")
+    except GitTrouble:
+        return set()
+    rows = (row.partition("\0") for row in out.decode("utf-8", "replace").split("\n"))
+    named = [part for email, _, turns in rows if email == git.EMAIL for part in turns.split(",")]
+    return {turn for turn in map(journal.turn_number, named) if turn is not None}
 
 
 def _read(repository: git.Repository, commits: list[str]) -> dict[str, Commit]:

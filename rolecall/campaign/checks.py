@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 
 from rolecall.campaign import (
     arcs,
+    blame,
     chronicles,
     clashes,
     connections,
@@ -59,7 +61,7 @@ def look(campaign: Campaign) -> list[Problem]:
             continue  # originals stay as they came
         found += _file(campaign, path, documents)
     found += _settings(campaign)
-    found += _turns(documents, records.undone(campaign.root) | records.once_undone(campaign.root))
+    found += _turns(documents, campaign.root)
     for path, line, message in clashes.covered_twice(documents):
         found.append(Problem(path, line, "covered-twice", message, "keep the Chronicle of the timeline you go on with"))
     found += _outside(documents.get(STATE_FILE))
@@ -90,12 +92,18 @@ def _file(campaign: Campaign, path: str, documents: dict[str, Document]) -> Iter
             path, None, "conflict-copy", "a copy a synchroniser made in a conflict", "merge what it has and remove it"
         )
         return
+    marked = None
     try:
         data = campaign.read(path)
+        if marker := _MARKER.search(data):
+            marked = data.count(b"\n", 0, marker.start()) + 1
+            message, remedy = "a merge conflict", "keep the lines you want and remove the markers"
+            yield Problem(path, marked, "conflict-marker", message, remedy)
         documents[path] = document = parse(data, path)
     except (DocumentError, StorageError) as error:
         rule = "front-matter" if isinstance(error, DocumentError) else "unreadable"
-        yield Problem(path, error.line, rule, error.what, error.remedy or "mend the file")
+        if marked is None or error.line != marked:
+            yield Problem(path, error.line, rule, error.what, error.remedy or "mend the file")
         return
     if b"\0" in data:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
@@ -107,11 +115,6 @@ def _file(campaign: Campaign, path: str, documents: dict[str, Document]) -> Iter
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         yield Problem(path, line, "not-utf-8", "not UTF-8", "save the file as UTF-8")
-    if marker := _MARKER.search(data):
-        line = data.count(b"\n", 0, marker.start()) + 1
-        yield Problem(
-            path, line, "conflict-marker", "a merge conflict", "keep the lines you want and remove the markers"
-        )
     if _UNREAD.match(data) and document.block is None:
         message = "what looks like front matter is not read: a space, a fourth dash or a second mark stands before it"
         yield Problem(path, 1, "unread-block", message, "begin the file with `---` and nothing before it")
@@ -171,7 +174,7 @@ def _settings(campaign: Campaign) -> Iterator[Problem]:
         yield Problem(STATE_FILE, None, "no-state", "there is no Campaign State", "restore it, or copy the template's")
 
 
-def _turns(documents: dict[str, Document], undone: set[int]) -> Iterator[Problem]:
+def _turns(documents: dict[str, Document], root: Path) -> Iterator[Problem]:
     """Turns: each exactly once over Chronicles and Journal, in order, without gaps; each told in the story at most once."""
     places: dict[int, tuple[str, int]] = {}
     covering = [d for p, d in sorted(documents.items()) if p.startswith(f"{chronicles.FOLDER}/")]
@@ -193,10 +196,10 @@ def _turns(documents: dict[str, Document], undone: set[int]) -> Iterator[Problem
     for path, document in sorted(documents.items()):
         for turn in story.turns_of(document) if kinds.kind_of(path, document.fields) == "story" else ():
             if turn.turn in told:
-                message = f"{journal.turn_id(turn.turn)} is told here a second time (first in {told[turn.turn][0]})"
+                message = f"{journal.turn_id(turn.turn)} is told here a second time (first in {':'.join(map(str, told[turn.turn]))})"
                 yield Problem(path, turn.line, "told-twice", message, "keep one of the two sections")
             told.setdefault(turn.turn, (path, turn.line))
-    yield from _gaps(places, told, undone)
+    yield from _gaps(places, told, root)
 
 
 def _lines(document: Document) -> tuple[journal.Line, ...]:
@@ -218,17 +221,18 @@ def _outside(state: Document | None) -> Iterator[Problem]:
             yield Problem(state.path, line, "line-outside", message, "move it under `## Journal`")
 
 
-def _gaps(places: dict[int, tuple[str, int]], told: dict[int, tuple[str, int]], undone: set[int]) -> Iterator[Problem]:
+def _gaps(places: dict[int, tuple[str, int]], told: dict[int, tuple[str, int]], root: Path) -> Iterator[Problem]:
     if not places:
         return
-    for turn in range(min(places), max(max(places), max(told, default=0))):
-        if turn not in places and turn not in undone:
-            after = next((places[t] for t in range(turn - 1, 0, -1) if t in places), (STATE_FILE, 1))
-            where, line = told.get(turn, after)
-            message = f"{journal.turn_id(turn)} has no journal line"
-            yield Problem(
-                where, line, "turn-gap", message, f"write the line `- {journal.turn_id(turn)} ...` where it belongs"
-            )
+    missing = set(range(min(places), max(max(places), max(told, default=0)))) - places.keys()
+    missing -= records.undone(root) | records.once_undone(root) if missing else set()
+    missing -= blame.taken_back(root) if missing else set()  # on another machine, or before the records were deleted
+    for turn in sorted(missing):
+        after = next((places[t] for t in range(turn - 1, 0, -1) if t in places), (STATE_FILE, 1))
+        where, line = told.get(turn, after)
+        said = journal.turn_id(turn)
+        remedy = f"write the line `- {said} ...` where it belongs; if it was taken back, `- {said} taken back`"
+        yield Problem(where, line, "turn-gap", f"{said} has no journal line", remedy)
 
 
 def _chronicle(document: Document) -> Iterator[Problem]:

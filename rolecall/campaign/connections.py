@@ -17,7 +17,7 @@ from rolecall.campaign.folder import counts
 from rolecall.campaign.frontmatter import Node
 from rolecall.campaign.problems import Problem, near
 from rolecall.campaign.sections import fenced_spans
-from rolecall.campaign.text import fold
+from rolecall.campaign.text import fold, slug
 
 LINK = re.compile(rb"(!?)\[\[([^\[\]|#^\n]+)([#^][^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\]")
 _CODE = re.compile(rb"`[^`\n]+`")
@@ -36,12 +36,16 @@ class Names:
     by_alias: dict[str, list[str]] = field(default_factory=dict)
     stems: set[str] = field(default_factory=set)
     spelled: dict[str, None] = field(default_factory=dict)  # every name as it is written
+    withheld: set[str] = field(
+        default_factory=set
+    )  # stems of files that cannot be read: what they are called is not known
     secret: dict[str, str] = field(default_factory=dict)  # folded name of an entry that is secret as a whole: its path
 
     def knows(self, name: str) -> bool:
-        """Whether somebody or something is called so."""
+        """Whether somebody or something is called so, or a file that cannot be read is named as if it were."""
         key = fold(name)
-        return key in self.by_name or key in self.by_alias or key in self.stems
+        known = key in self.by_name or key in self.by_alias or key in self.stems
+        return known or (bool(self.withheld) and slug(name, "") in self.withheld)
 
 
 def is_loose(path: str, fields: Mapping[str, object]) -> bool:
@@ -56,6 +60,8 @@ def names_of(documents: Mapping[str, Document], paths: list[str]) -> Names:
     for path in paths:
         stem = path.rsplit("/", 1)[-1][:-3]
         names.stems.add(fold(stem))
+        if path not in documents:
+            names.withheld.add(stem)
     for path, document in documents.items():
         fields = document.fields
         if not counts(path):

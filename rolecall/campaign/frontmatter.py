@@ -28,6 +28,7 @@ _CLOSE = re.compile(rb"^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.M)
 _KEY = rb"""(?:"[^"\n]*"|'[^'\n]*'|[^\s"'#>|*+`~:.,!?-][^\n:.,!?]{0,39})[ \t]*:(?:[ \t]|\r?$)"""
 _KEY_LINE = re.compile(_KEY, re.M)
 _LATE = re.compile(rb"(?:[ \t]*\r?\n)+---[ \t]*\r?\n(?=" + _KEY + rb")", re.M)
+_CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.M)
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,8}")
 _ODD_BREAK = re.compile(r"\r(?!\n)|[\x85\u2028\u2029]")  # YAML ends a line here, editors do not
 
@@ -173,6 +174,9 @@ def _shape(event: object) -> tuple:
 
 
 def _fault_of(error: Exception, text: str) -> Fault:
+    if conflict := _CONFLICT.search(text):
+        line = text.count("\n", 0, conflict.start())
+        return Fault("a merge conflict", line, "keep the lines you want and remove the markers")
     problem = getattr(error, "problem", None) or "it cannot be read as YAML"
     marks = [getattr(error, name, None) for name in ("problem_mark", "context_mark")]
     if "could not find expected ':'" in problem:

@@ -44,6 +44,9 @@ def last_turns(campaign: Campaign, count: int) -> list[int]:
         soundness.refuse_ingested(campaign, told - len(found))
         if not told:
             raise TurnError("no turn has been told yet")
+        if not found:
+            remedy = "take turns back with git, or by hand in the files"
+            raise TurnError("this machine has no record of a turn", remedy=remedy)
         have = f"{len(found)} turn{'s' if len(found) != 1 else ''}"
         raise TurnError(f"this machine has a record of {have}", remedy="take back fewer, or use git")
     last = found[-count:][::-1]

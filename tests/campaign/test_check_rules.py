@@ -9,6 +9,7 @@ import pytest
 
 from rolecall.campaign import checks, chronicles, documents, records, template
 from rolecall.campaign.folder import open_campaign
+from rolecall.errors import Malformed
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "the-broken-anchor"
 JOURNAL = "## Party\n\n## Promises\n\n## Journal\n\n- T0003 c\n- T0004 d\n"
@@ -59,6 +60,7 @@ FAULTS = [
     ("not-utf-8", "lore/a.md", b"one\ntwo\ncaf\xe9\n", 3),
     ("conflict-copy", "lore/a (conflicted copy 2026-01-01).md", "x", None),
     ("conflict-marker", "lore/a.md", "one\n<<<<<<< HEAD\ntwo\n=======\nthree\n>>>>>>> b\n", 2),
+    ("conflict-marker", "lore/a.md", "---\na: 1\n<<<<<<< HEAD\nb: 2\n=======\nb: 3\n>>>>>>> b\n---\n", 3),
     ("flow-item", "lore/a.md", "---\nrelationships:\n  - {note: owes 1,200 marks}\n---\n", 3),
     ("second-block", "lore/a.md", "---\na: 1\n---\n---\nb: 2\n---\nText\n", 4),
     ("section-twice", "lore/a.md", "## History\n- a\n\n## History\n- b\n", 4),
@@ -98,6 +100,30 @@ def test_a_fault_is_found_with_its_line_and_a_remedy(tmp_path, rule, path, text,
     assert mine[0].message and mine[0].remedy
     assert str(mine[0]).startswith(f"{where}:{line}: " if line else f"{where}: ")
     assert set(mine[0].to_json()) == {"path", "line", "rule", "message", "remedy"}
+
+
+@pytest.mark.parametrize("place", ["---\na: 1\n{}---\nText.\n", "---\na: 1\n---\n{}Text.\n"], ids=["fields", "prose"])
+def test_marks_of_a_merge_are_told_once_and_as_such_wherever_they_stand(tmp_path, place):
+    marked = place.format("<<<<<<< ours\nb: 2\n=======\nb: 3\n>>>>>>> theirs\n")
+    found = problems(tmp_path, **{"lore/a.md": marked})
+    assert [(p.rule, p.message) for p in found] == [("conflict-marker", "a merge conflict")]
+
+
+def test_every_command_says_that_a_merge_left_marks_in_the_fields():
+    with pytest.raises(Malformed, match=r"^s\.md:3: a merge conflict; keep the lines you want and remove the markers$"):
+        documents.parse(b"---\na: 1\n<<<<<<< ours\nb: 2\n=======\nb: 3\n>>>>>>> theirs\n---\n", "s.md")
+
+
+def test_a_section_told_twice_names_the_line_of_the_first(tmp_path):
+    (found,) = problems(tmp_path, **{"story/001-one.md": "## T0003\n\nc\n\n## T0004\n\nd\n\n## T0003\n"})
+    assert "(first in story/001-one.md:1)" in found.message
+
+
+def test_what_names_a_file_that_cannot_be_read_is_not_told_as_leading_nowhere(tmp_path):
+    broken = {"characters/old-pasco.md": "---\nname: Old Pasco\nrole: [Ferryman\n---\n"}
+    naming = {"characters/a.md": "---\nname: Anna\nrelationships:\n  - with: Old Pasco\n---\nKnows [[Old Pasco]].\n"}
+    found = problems(tmp_path, **broken, **naming)
+    assert [(p.rule, p.path) for p in found] == [("front-matter", "characters/old-pasco.md")]
 
 
 def test_a_folder_that_lies_too_deep_to_be_read_is_told_once_and_the_one_above_is_read(tmp_path):

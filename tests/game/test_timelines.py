@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 
 import pytest
@@ -301,6 +302,19 @@ def test_a_turn_taken_back_in_one_timeline_is_no_gap_there_though_it_stands_in_a
     tale.game().go("main", tale.listener)  # its last turn is the same: T0001 and T0002 alone are known again
     assert [undone.action for undone in tale.game().undo(tale.listener, turn=1)] == ["I wait."]
     assert journal_of(tale) == [", hour 2", ", hour 3"] and tale.git("status", "--porcelain") == ""
+
+
+def test_a_turn_taken_back_is_no_gap_in_a_clone_nor_without_records(tale, tmp_path):
+    turns(tale, ["I wait.", "I stay.", "I go.", "I run."])
+    tale.game().undo(tale.listener, turn=2)
+    tale.git("clone", "-q", ".", str(tmp_path / "clone"))
+    assert check(open_campaign(tmp_path / "clone")) == []
+    shutil.rmtree(tale.root / ".rolecall")
+    assert check(open_campaign(tale.root)) == []
+    with pytest.raises(TurnError, match="no record of a turn"):
+        tale.game().undo(tale.listener)
+    tale.replace("campaign-state.md", f"- T0003 {line(3)}\n", "")  # this one was lost, not taken back
+    assert [(p.rule, p.message[:5]) for p in check(open_campaign(tale.root))] == [("turn-gap", "T0003")]
 
 
 def test_a_turn_that_one_timeline_has_taken_back_is_not_known_there(tale):
