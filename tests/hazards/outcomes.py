@@ -179,9 +179,9 @@ OUTCOMES: dict[str, tuple[str, str, str]] = {
     "words: a visibility that hides nothing": ("secret-shown on line 3", "an entry", "yes, and nothing else"),
     "words: a conflict marker": ("conflict-marker on line 4", "an entry", "yes, and nothing else"),
     "words: a conflict in the block": (
-        "front-matter on line 3",
+        "conflict-marker on line 2",
         "for the writer only",
-        "refused on line 3: a colon inside an unquoted value",
+        "refused on line 2: a merge conflict",
     ),
     "words: two histories": ("section-twice on line 7", "an entry", "yes, and nothing else"),
     "words: a heading in a code fence": ("nothing", "an entry", "yes, and nothing else"),
