@@ -189,7 +189,8 @@ def find(search: Search, name: str, *, with_secrets: bool = False) -> Entry:
     if found:
         where = ", ".join(e.path for e in found)
         raise UnknownName(f"{name!r} is the name of {len(found)} entries ({where})", remedy="name one by its path")
-    broken = next((e for p, e in catalogue.items() if e.broken and p.rsplit("/", 1)[-1][:-3] == slug(wanted)), None)
+    called = (wanted, slug(wanted))  # by its path, or as its file is
+    broken = next((e for p, e in catalogue.items() if e.broken and {p, p.rsplit("/", 1)[-1][:-3]} & {*called}), None)
     if broken:
         raise UnknownName(
             f"{name!r} is out of the game until it is mended ({_broken(broken)})", remedy="mend that line"

@@ -27,6 +27,14 @@ def is_one_clear_line(ran: Ran, *words: str) -> bool:
     return True
 
 
+@pytest.mark.parametrize("name", ["characters/old-pasco.md", "Old Pasco", "old-pasco"])
+def test_what_cannot_be_read_is_told_as_such_by_whatever_name_one_asks_for_it(rolecall, campaign, name):
+    broken = campaign / "characters/old-pasco.md"
+    broken.write_bytes(broken.read_bytes().replace(b"role: Ferryman", b"role: [Ferryman"))
+    ran = rolecall("-C", campaign, "show", name)
+    assert ran.code == 1 and "is out of the game until it is mended" in ran.err
+
+
 def test_no_campaign(rolecall, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for command in (("status",), ("play",), ("turn", "I go."), ("search", "x"), ("check",), ("fold",), ("index",)):
