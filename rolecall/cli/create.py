@@ -27,6 +27,9 @@ def new_command(folder: Path, name: str, no_git: bool, adopt: bool) -> None:
     click.echo(printable(f"{campaign.settings.name or folder}: a campaign in {folder}"), err=True)
     if campaign.settings.git == "auto":
         click.echo("Each turn becomes a commit in its git repository.", err=True)
+    elif adopt and git.is_below_one(campaign.root):
+        told = "Git is left to you (`git: off` in rolecall.yaml; with `auto` each turn becomes a commit)."
+        click.echo(told, err=True)
     elif not adopt and not no_git:
         click.echo(printable(f"Without git: {git.init(campaign.root)}"), err=True)
     click.echo(printable(f"Play it:  rolecall -C {shlex.quote(str(folder))} play"), err=True)

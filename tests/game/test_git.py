@@ -426,6 +426,16 @@ def test_new_makes_a_repository_and_adopt_does_not(rolecall, tmp_path, monkeypat
     assert "git: off" in (tmp_path / "vault/rolecall.yaml").read_text()
 
 
+def test_adopt_in_a_repository_says_that_git_is_left_to_the_writer(rolecall, tmp_path, monkeypatch):
+    settle_settings(tmp_path, monkeypatch)
+    for name, below in (("notes", True), ("vault", False)):
+        (tmp_path / name).mkdir()
+        if below:
+            subprocess.run(["git", "init", "-q", tmp_path / name], check=True)
+        ran = rolecall("new", "--adopt", tmp_path / name)
+        assert ran.code == 0 and ("Git is left to you (`git: off`" in ran.err) is below
+
+
 def test_new_in_a_folder_that_the_repository_above_ignores_makes_one_of_its_own(rolecall, tmp_path, monkeypatch):
     settle_settings(tmp_path, monkeypatch)
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
