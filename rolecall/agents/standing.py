@@ -195,7 +195,7 @@ _DIED_THEN = re.compile(
     re.I,
 )
 _DEATH_LINE = re.compile(
-    r"^- T(\d{4,9})[ \t]+(.*\b(?:died|drowned|perished|dead|killed|slew|slain|murdered|executed|hanged|beheaded|death|buried)\b.*)$",
+    r"^- T(\d{4,9})[ \t]++(.*\b(?:died|drowned|perished|dead|killed|slew|slain|murdered|executed|hanged|beheaded|death|buried)\b.*)$",
     re.M,
 )
 

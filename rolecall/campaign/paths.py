@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-import unicodedata
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
-from rolecall.campaign.filenames import is_fit
+from rolecall.campaign.filenames import is_fit, same_key
 from rolecall.errors import StorageError
 
 
@@ -47,12 +46,7 @@ def is_inside(root: Path, fd: int) -> bool:
     except OSError:
         return True
     base = _real(root).rstrip(os.sep) + os.sep
-    return not place.startswith(os.sep) or _loose(place).startswith(_loose(base))
-
-
-def _loose(place: str) -> str:
-    """Without case and normal form, which a file system may have its own mind about."""
-    return unicodedata.normalize("NFC", place).casefold()
+    return not place.startswith(os.sep) or same_key(place).startswith(same_key(base))
 
 
 def _has_link(base: str, parts: tuple[str, ...]) -> bool:

@@ -17,14 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rolecall.campaign import files, lock, records
+from rolecall.campaign.originals import FOLDER, MAP
 from rolecall.campaign.splices import splice, unpacked
 from rolecall.errors import Conflict, ExchangeError, StorageError, UnknownName
 
 if TYPE_CHECKING:
     from rolecall.exchange.planning import Plan
 
-FOLDER = "imports"
-MAP = "entries.json"
 RECEIPT = "receipt.md"
 
 MAX_MADE = 24 * 1024 * 1024  # bytes of all files that one import makes, as its record holds them: it must be read again

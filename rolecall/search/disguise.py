@@ -21,7 +21,7 @@ _OVERLAYS = re.compile(r"[\u0334-\u0338\u20d0-\u20ea]")  # strokes and rings thr
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.S)
 _TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}>")
 _ENTITY = re.compile(r"&#?\w{1,32};")
-_PERCENT = re.compile(r"(?:%[0-9a-fA-F]{2})+(?=\w)")
+_PERCENT = re.compile(r"((?:%[0-9a-fA-F]{2})++)(\w?)")
 _BETWEEN = re.compile(r"(?<=\w)[*~`\\]+(?=\w)")
 _WORD = re.compile(r"\w+")
 _SHAPES = ("<font>", "<wide>", "<circle>", "<square>", "<super>", "<sub>")
@@ -46,7 +46,7 @@ def unmasked(text: str) -> str:
         if not _ENTITY.search(text):
             break
         text = html.unescape(text)
-    text = _PERCENT.sub(lambda found: unquote(found[0], errors="ignore"), text)
+    text = _PERCENT.sub(lambda found: unquote(found[1], errors="ignore") + found[2] if found[2] else found[0], text)
     text = _TAG.sub("", _COMMENT.sub("", text)) if "<" in text else text
     text = _BETWEEN.sub("", _UNSEEN.sub("", text))
     if text.isascii():

@@ -19,6 +19,7 @@ from weakref import WeakKeyDictionary
 
 from rolecall.campaign import facts, macros
 from rolecall.campaign.documents import parse
+from rolecall.campaign.files import sha256
 from rolecall.campaign.narration import Sentence, sentences
 from rolecall.errors import CampaignError
 from rolecall.search.analysis import fold, words
@@ -320,9 +321,9 @@ def hidden_of(paths: Iterable[str], search: Search) -> dict[str, tuple[str, ...]
             continue
         held = kept.get(path)
         if held is None or held[0] != entry.sha256:
-            held = kept[path] = (entry.sha256, _hidden_in(path, search))
+            held = kept[path] = _hidden_in(path, search)
         if held[1]:
-            found[path] = held[1]
+            found[path] = tuple(macros.read(search.campaign, path, text) for text in held[1])
     return found
 
 
@@ -334,20 +335,20 @@ _READ: WeakKeyDictionary[Search, dict[str, tuple[str, tuple[str, ...]]]] = WeakK
 _MAY_HIDE = re.compile(rb"secret|truth|gm|\\|\xc5\xbf", re.I)
 
 
-def _hidden_in(path: str, search: Search) -> tuple[str, ...]:
+def _hidden_in(path: str, search: Search) -> tuple[str, tuple[str, ...]]:
+    """(the hash of the bytes as they are by now, what is hidden in them)."""
+    sha = ""
     try:
         data = search.campaign.read(path)
+        sha = sha256(data)
         if not (path.casefold().startswith("dm/") or _MAY_HIDE.search(data)):
-            return ()
+            return sha, ()
         about, question = passages_of(path, data), parse(data, path).text("question")
     except CampaignError:
-        return ()
+        return sha, ()
     subject = question.rstrip("?？ ") + ":" if question else "" if about.kind == "dm" else f"{about.name}."
-    return tuple(
-        f"{subject} {macros.read(search.campaign, path, passage.body)}".strip()
-        for passage in about.passages
-        if passage.secret and passage.body.strip()
-    )
+    bodies = [passage.body for passage in about.passages if passage.secret and passage.body.strip()]
+    return sha, tuple(f"{subject} {body}".strip() for body in bodies)
 
 
 def _nfc(text: str) -> str:

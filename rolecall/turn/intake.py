@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rolecall.campaign import commitlines, files
+from rolecall.campaign.filenames import same_key
 from rolecall.campaign.text import fold
 from rolecall.errors import ExchangeError
 from rolecall.exchange import formats, importing, notes, planning, receipt
@@ -128,9 +129,9 @@ def _plan(game: Game, held: notes.Notes | tuple, place: Path, again: bool) -> pl
 
 
 def _taken(root: Path, names: list[str]):  # -> Callable[[str], bool]
-    """Whether a path is in use: on the disk, or by a file whose name differs in case alone."""
-    used = {name.casefold() for name in names}
-    return lambda path: path.casefold() in used or files.exists(root, path)
+    """Whether a path is in use: on the disk, or by a file whose name differs in case or form alone."""
+    used = {same_key(name) for name in names}
+    return lambda path: same_key(path) in used or files.exists(root, path)
 
 
 def _twins(search: Search, *, many: bool) -> planning.Twin:

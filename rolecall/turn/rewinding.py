@@ -32,8 +32,7 @@ def rewind(campaign: Campaign, turn: int, *, restoring: bool = False) -> list[st
     record = Record(campaign.root, folder)
     stood = last_shares(campaign.root, folder) if restoring else None
     rows = records.lines(campaign.root, folder)
-    planned = [decode(effect) for row in rows if row["do"] == "plan" for effect in row["effects"]]
-    effects, counted = _anew(campaign.root, planned, stood)
+    effects, counted = _anew(campaign.root, _first_planned(rows), stood)
     record.note("reopened", effects=[encode(effect) for effect in effects], counted=counted)
     faults = telling.apply(campaign, record, effects)
     record.note("told", again=True)
@@ -46,6 +45,10 @@ def planned(rows: list[dict]) -> list[Effect]:
     again = next((row for row in reversed(rows) if row["do"] == "reopened"), {})
     if "effects" in again:
         return [decode(effect) for effect in again["effects"]]
+    return _first_planned(rows)
+
+
+def _first_planned(rows: list[dict]) -> list[Effect]:
     return [decode(effect) for row in rows if row["do"] == "plan" for effect in row["effects"]]
 
 

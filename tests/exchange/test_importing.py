@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -278,6 +280,11 @@ def test_notes_that_cannot_be_read_are_counted_where_they_are_brought_in(rolecal
     assert checked.code == 1 and "Broken.md:2" in checked.out
 
 
+def pipe(place: Path) -> None:
+    place.unlink(missing_ok=True)
+    os.mkfifo(place) if hasattr(os, "mkfifo") else place.mkdir()
+
+
 def test_check_tells_of_an_original_that_is_gone_or_changed(campaign, take):
     folder = campaign / take(BOOK, "book.json")["folder"]
     original, whole = folder / "book.json", (folder / "book.json").read_bytes()
@@ -285,7 +292,9 @@ def test_check_tells_of_an_original_that_is_gone_or_changed(campaign, take):
     for spoil, rule, path in (
         (lambda: original.write_bytes(whole + b" "), "original-changed", "imports/book/book.json"),
         (original.unlink, "original-gone", "imports/book/book.json"),
+        (lambda: pipe(original), "original-changed", "imports/book/book.json"),  # nothing waits for what never comes
         (lambda: (folder / "entries.json").write_text("{}"), "original-map", "imports/book/entries.json"),
+        (lambda: pipe(folder / "entries.json"), "original-map", "imports/book/entries.json"),
     ):
         spoil()
         (found,) = checks.check(open_campaign(campaign))

@@ -80,6 +80,26 @@ def test_the_hidden_texts_of_what_a_prose_speaks_of_are_gathered_from_the_files(
     assert "Valen. He is the Grey Monk." in hidden_near("Valen waits.", search)
 
 
+def test_what_is_hidden_is_read_anew_where_another_file_gives_it_its_names(example, search):
+    valen, state = example / "characters" / "valen.md", example / "campaign-state.md"
+    valen.write_bytes(valen.read_bytes().replace(b"He sold", b"With {{user}} he sold"))
+    search.refresh()
+    assert "Valen. With Tamsin Roe he sold the Gannet's route." in hidden_near("Valen waits.", search)
+    state.write_bytes(state.read_bytes().replace(b"- [[Tamsin Roe]]", b"- [[Marta]]"))
+    search.refresh()
+    assert "Valen. With Marta he sold the Gannet's route." in hidden_near("Valen waits.", search)
+
+
+def test_what_a_save_held_between_two_looks_is_not_kept_for_what_stood_before(example, search):
+    valen = example / "characters" / "valen.md"
+    before = valen.read_bytes()
+    valen.write_bytes(before.replace(b"He sold", b"He never sold"))
+    hidden_near("Valen waits.", search)  # the catalogue does not know of the save yet
+    valen.write_bytes(before)
+    search.refresh()
+    assert "Valen. He sold the Gannet's route." in hidden_near("Valen waits.", search)
+
+
 @pytest.mark.parametrize(
     "text",
     [
