@@ -33,6 +33,10 @@ class Place:
     line: bytes
     at: int
 
+    def worded(self, line: bytes) -> Place:
+        """The place of a line that holds this number, as words: another turn may have written something else there."""
+        return replace(self, line=label_of(line), at=-1)
+
     def holds(self, line: bytes) -> bool:
         """Whether a line of the file is this one, whatever it says now."""
         return label_of(line) == self.line if self.at < 0 else frame_of(line, self.at) == self.line
@@ -114,6 +118,14 @@ def label_of(line: bytes) -> bytes:
     """What names a line: `status:`, `- Sera:`, `- {item: rope`; empty where nothing does."""
     found = _LABEL.match(line)
     return found[0] if found else b""
+
+
+def in_place(found: Mapping[Place, Share], place: Place) -> Share | None:
+    """What a turn did in a place. "The inn, night 4" after "the inn, night 3" is a number to that turn, and words to whoever wrote others."""
+    if place in found or place.at >= 0:
+        return found.get(place)
+    numbered = (s for one, s in found.items() if one.path == place.path and one.at >= 0 and place.holds(s.put))
+    return next((replace(share, by=None) for share in numbered), None)
 
 
 def line_of(place: Place, data: bytes) -> tuple[int, bytes] | None:

@@ -79,15 +79,39 @@ class Taking:
 
     def _share(self, write: dict) -> tuple[Place, Share] | None:
         found = shares.of_write(write, records.version(self.root, self.folder, write))
-        return (replace(found[0], path=moved(self.root, found[0].path)), found[1]) if found else None
+        if found is None:
+            return None
+        place, share = replace(found[0], path=moved(self.root, found[0].path)), found[1]
+        if place.at >= 0 and self.own and place not in self.own[0][1]:  # told as words since: see `counted`
+            return place.worded(share.put), replace(share, by=None)
+        return place, share
+
+    def _told_as(self, write: dict, current: bytes | None) -> tuple[Place, Share] | None:
+        """The share of a write whose line still stands: a number, or words where another turn wrote words there."""
+        found = self._share(write)
+        if found is None or current is None:
+            return None
+        place, share = found
+        told = [found]
+        if place.at >= 0 and shares.label_of(share.put):
+            told.append((place.worded(share.put), replace(share, by=None)))
+        there = [(one, line) for one in told if (line := shares.line_of(one[0], current))]
+        known = (one for one, line in there if self._way(one[0], line[1]) is not None)
+        return next(known, there[0][0] if there else None)
+
+    def _own_in(self, place: Place) -> list[Share]:
+        return [share for _, found in self.own if (share := shares.in_place(found, place))]
+
+    def _way(self, place: Place, now: bytes) -> list[Share | None] | None:
+        later = [[shares.in_place(found, place) for _, found in every] or [None] for _, every in self.later]
+        return shares.way(now, self._own_in(place), later)
 
     def out_of(self, current: bytes | None, write: dict) -> tuple[Reversal, list[Counted]]:
         """(`current` without a write, what the later turns' shares are then). To be asked of the last write first."""
         after = records.version(self.root, self.folder, write)
         later = partial(_lines_later, self.root, self._after, write["path"])
-        found = self._share(write)
-        line = shares.line_of(found[0], current) if found and current is not None else None
-        if found is None or line is None:
+        found = self._told_as(write, current)
+        if found is None:
             result = taken_back(current, write, after, later)
             return replace(
                 result, clashes=tuple(c for c in result.clashes if not self._is_of_later(c, write, later))
@@ -105,21 +129,21 @@ class Taking:
     def _without(self, place: Place, line: tuple[int, bytes]) -> tuple[Reversal, list[Counted]]:
         """(a value's line without this turn's share, what the later turns' shares are then)."""
         number, now = line
-        own = [found[place] for _, found in self.own if place in found]
-        way = shares.way(now, own, [[found.get(place) for _, found in every] or [None] for _, every in self.later])
+        way = self._way(place, now)
         if way is not None:
             data, left = shares.without_first(way, place)
             return Reversal(data), self._counted(place, way[1:], left)
-        if own[0].was == own[0].put:
+        own = self._own_in(place)[0]
+        if own.was == own.put:
             return Reversal(now), []
-        return Reversal(now, (Clash(number + 1, _text(now).strip(), _text(own[0].was or b"").strip()),)), []
+        return Reversal(now, (Clash(number + 1, _text(now).strip(), _text(own.was or b"").strip()),)), []
 
     def _counted(self, place: Place, were: list[Share | None], are: list[Share | None]) -> list[Counted]:
         """The lines that say what the later turns' shares are from now on."""
         found = []
         for (folder, stood), old, new in zip(self.later, were, are, strict=True):
             if new is not None and new != old:
-                stretch = next(n for n, every in stood if every.get(place) is old)
+                stretch = next(n for n, every in stood if shares.in_place(every, place) == old)
                 found.append(Counted(folder, place, new, stretch))
         return found
 
@@ -163,8 +187,12 @@ def _shares_of(root: Path, folder: str, stretch: records.Stretch, turns: set[int
             found[place] = shares.joined(found.get(place), one[1])
     for line in stretch.counted:
         if not turns.intersection(line.get("without", ())):
-            was = None if line["was"] is None else _bytes(line["was"])
-            found[_place(root, line)] = Share(was, _bytes(line["put"]), line["by"])
+            was, place = None if line["was"] is None else _bytes(line["was"]), _place(root, line)
+            share = Share(was, _bytes(line["put"]), line["by"])
+            if place.at < 0:  # what this turn took for a number is words by now
+                for one in [one for one in found if one.path == place.path and place.holds(found[one].put)]:
+                    del found[one]
+            found[place] = share
     return found
 
 

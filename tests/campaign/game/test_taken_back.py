@@ -278,3 +278,20 @@ def test_a_place_that_a_later_turn_came_back_to_stays(folder):
     rollback.undo(open_campaign(folder), 42)
     assert (folder / STATE).read_bytes() == there.replace(b"- T0042 It was turn 42.\n", b"")
     assert b"location: '[[Gull Rock]]'" in (folder / "characters/valen.md").read_bytes()
+
+
+WORDS = ("ill, day 3", "ill, day 4", "well", "ill, day 5")
+
+
+@pytest.mark.parametrize("order", [*permutations(range(42, 46))], ids=str)
+def test_words_with_a_number_in_them_are_words_whatever_order_their_turns_go_in(folder, order):
+    before = files(folder)["characters/sera.md"]
+    for turn, words in enumerate(WORDS, 42):
+        told(folder, turn, {"status": [{"who": "Sera", "status": words}]})
+    left = list(range(42, 46))
+    for turn in order:
+        assert rollback.undo(open_campaign(folder), turn).clashes == ()
+        left.remove(turn)
+        said = WORDS[left[-1] - 42].encode() if left else b""
+        assert said in (folder / "characters/sera.md").read_bytes()
+    assert (folder / "characters/sera.md").read_bytes().removesuffix(b"\n## History\n\n") == before
