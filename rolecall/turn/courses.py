@@ -7,6 +7,7 @@ its own memory, however one came to it. Nothing is guessed: only what was told w
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,7 +33,21 @@ class Standing:
 
 
 def is_other(campaign: Campaign) -> bool:
-    """Whether the newest record may not be of the story's last turn, or another turn's lies aside; cheap enough for every command."""
+    """Whether the records are of another course than the story; cheap enough for every command."""
+    if not _is_hinted(campaign):
+        return False
+    try:
+        standing, folded = _standing(campaign)
+    except (DocumentError, StorageError):
+        return False
+    if records.newest_open(campaign.root):
+        return True  # the recovery's anyhow
+    mine = {records.turn_of(folder): folder for folder in records.folders(campaign.root)}
+    return any(any(_places(campaign, turn, mine, standing, folded)) for turn in _newest(mine, standing))
+
+
+def _is_hinted(campaign: Campaign) -> bool:
+    """Whether the newest record may not be of the story's last turn, or another turn's lies aside: the writer's own hand looks so, too."""
     try:
         found = records.folders(campaign.root)
         lines = journal.lines_of(campaign.document(STATE_FILE))
@@ -57,7 +72,7 @@ def follow(campaign: Campaign) -> list[int]:
 
     Only under the campaign's lock. An interrupted turn that may be finished here is left to the recovery.
     """
-    if not is_other(campaign):
+    if not _is_hinted(campaign):
         return []
     root, done = campaign.root, []
     try:
@@ -74,15 +89,12 @@ def follow(campaign: Campaign) -> list[int]:
             records.keep_draft(root, begun["turn"], begun["action"])
         done.append(records.turn_of(is_open))
         records.leave(root, mine.pop(done[0]))
-    for turn in sorted({*mine, *standing}, reverse=True)[:LOOK_BACK]:
-        folder, now = mine.get(turn), standing.get(turn)
-        if folder and now and _is_of(campaign, folder, now):
-            continue
-        swipe = _swipe(campaign, turn, now) if now else None
-        other = _aside(campaign, turn, now) if now and not swipe else None
+    for turn in _newest(mine, standing):
+        folder = mine.get(turn)
+        swipe, other, goes = _places(campaign, turn, mine, standing, folded)
         if folder and swipe:
             _put_away(root, folder)
-        elif folder and (other or _is_gone(campaign, folder, now, folded)):
+        elif folder and goes:
             records.leave(root, folder)
             done.append(turn)
             folder = None
@@ -95,6 +107,22 @@ def follow(campaign: Campaign) -> list[int]:
             records.bring_back(root, other)
             done.append(turn)
     return sorted(set(done))
+
+
+def _newest(mine: Iterable[int], standing: Iterable[int]) -> list[int]:
+    return sorted({*mine, *standing}, reverse=True)[:LOOK_BACK]
+
+
+def _places(
+    campaign: Campaign, turn: int, mine: dict[int, str], standing: dict[int, Standing], folded: int
+) -> tuple[str | None, str | None, bool]:
+    """(the answer that was had, the record put aside) that is of what stands at a turn, and whether the turn's record is of it no more."""
+    folder, now = mine.get(turn), standing.get(turn)
+    if folder and now and _is_of(campaign, folder, now):
+        return None, None, False
+    swipe = _swipe(campaign, turn, now) if now else None
+    other = _aside(campaign, turn, now) if now and not swipe else None
+    return swipe, other, bool(folder and not swipe and (other or _is_gone(campaign, folder, now, folded)))
 
 
 def _standing(campaign: Campaign) -> tuple[dict[int, Standing], int]:

@@ -15,8 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from rolecall.campaign.folder import open_campaign
 from rolecall.models.messages import Request
-from rolecall.turn import intake
+from rolecall.turn import intake, unfinished
 from rolecall.turn.lifecycle import Listener
 from rolecall.turn.result import Result
 from tests.turn import world
@@ -151,6 +152,26 @@ def test_a_note_put_under_the_journal_by_hand_survives(save: Callable, tmp_path:
     editor.join()
     wanted = b"- T0003 Marta lied about the ledger.\n" + note + b"- T0004 " + world.line(4).encode() + b"\n"
     assert state.read_bytes().endswith(wanted)
+
+
+@pytest.mark.parametrize("turn", ["T0004", "T0005", "T0006"])
+@pytest.mark.parametrize("line", [b"", b"- %s By hand.\n"], ids=["taken-out", "reworded"])
+def test_a_hand_in_the_journal_leaves_nothing_to_put_right_before_every_command(
+    turn: str, line: bytes, tmp_path: Path
+) -> None:
+    root = make(tmp_path / "tale")
+    for _ in range(3):
+        tell(root, world.Teller())
+    state = root / "campaign-state.md"
+    rows = state.read_bytes().splitlines(keepends=True)
+    state.write_bytes(
+        b"".join(
+            line.replace(b"%s", turn.encode()) if turn.encode() in row and row.startswith(b"- T") else row
+            for row in rows
+        )
+    )
+    assert turn.encode() + b" Marta" not in state.read_bytes()
+    assert not unfinished.is_left(open_campaign(root))
 
 
 @pytest.mark.parametrize(
