@@ -269,6 +269,11 @@ def _counted(line: dict) -> bool:
     return whole and _is_number(line.get("stretch")) and _is_share(line)
 
 
+def _owed(line: dict) -> bool:
+    write = line.get("write")
+    return isinstance(write, dict) and write.get("do") == "write" and _write(write) and _is_number(line.get("of"))
+
+
 def _is_share(line: dict) -> bool:
     by, at = line.get("by"), line.get("at")
     return (
@@ -297,5 +302,6 @@ _KINDS: dict[str, Callable[[dict], bool]] = {
     "afterwork": _afterwork,
     "reopened": _reopened,
     "counted": _counted,
+    "owed": _owed,
     **dict.fromkeys(("unwritten", "unwound", "told", "closed", "missed", "late"), _plain),
 }

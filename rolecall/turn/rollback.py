@@ -28,7 +28,7 @@ def undo(campaign: Campaign, turn: int) -> Undone:
     soundness.refuse_damage(campaign, folder)
     rehearse(campaign, folder)
     _mark(campaign.root, {"kind": "undo", "turn": turn})
-    done = unwind(campaign, folder)
+    done = unwind(campaign, folder, for_good=True)
     _finish_undo(campaign, turn)
     return done
 
@@ -151,7 +151,7 @@ def _recover(campaign: Campaign, mark: dict, turn: int, name: str) -> str:
     if mark["kind"] == "undo":
         if files.exists(campaign.root, folder):
             soundness.refuse_damage(campaign, folder)
-            unwind(campaign, folder)
+            unwind(campaign, folder, for_good=True)
         _finish_undo(campaign, turn)
         return f"{name} was being taken back; it is"
     had = records.swipes(campaign.root, turn)

@@ -2,7 +2,8 @@
 
 A number or value that later turns changed as well is not merged as text: each turn has a share in it (`campaign/shares.py`). Where
 one is taken out of the middle, the records of the later turns keep what theirs is from then on (`counted` lines), for as long as
-it is gone: in a timeline where it stands, those lines do not count.
+it is gone: in a timeline where it stands, those lines do not count. What cannot be taken out while a later turn's words stand is owed by
+that turn's record, and taken out with it.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ class Taking:
     root: Path
     folder: str
     done: set[Place] = field(default_factory=set)
+    without: str = ""  # a later record that is out already, though it has its name still
 
     @cached_property
     def writes(self) -> list[dict]:
@@ -64,7 +66,8 @@ class Taking:
 
     @cached_property
     def _after(self) -> list[str]:
-        return [f for f in self._standing if records.turn_of(f) > records.turn_of(self.folder)]
+        mine = records.turn_of(self.folder)
+        return [f for f in self._standing if records.turn_of(f) > mine and f != self.without]
 
     def _shares(self, folder: str) -> Stood:
         every = enumerate(records.stretches(self.root, folder))
@@ -106,25 +109,30 @@ class Taking:
         later = [[shares.in_place(found, place) for _, found in every] or [None] for _, every in self.later]
         return shares.way(now, self._own_in(place), later)
 
-    def out_of(self, current: bytes | None, write: dict) -> tuple[Reversal, list[Counted]]:
-        """(`current` without a write, what the later turns' shares are then). To be asked of the last write first."""
+    def out_of(self, current: bytes | None, write: dict) -> tuple[Reversal, list[Counted], str]:
+        """(`current` without a write, what the later turns' shares are then, the later record that hinders it or nothing).
+
+        To be asked of the last write first.
+        """
         after = records.version(self.root, self.folder, write)
         later = partial(_lines_later, self.root, self._after, write["path"])
         found = self._told_as(write, current)
         if found is None:
             result = taken_back(current, write, after, later)
-            return replace(
-                result, clashes=tuple(c for c in result.clashes if not self._is_of_later(c, write, later))
-            ), []
+            hinders = self._hinders(write, result.clashes) if result.clashes or result.data == current else ""
+            yours = tuple(c for c in result.clashes if not self._is_of_later(c, write, later))
+            return replace(result, clashes=yours), [], hinders
         place, share = found
         rest = _rest(current, write, after, share, later)
         if rest.data is None or place in self.done or (line := shares.line_of(place, rest.data)) is None:
-            return rest, []
+            return rest, [], self._hinders(write, rest.clashes) if rest.clashes else ""
         self.done.add(place)
         value, counted = self._without(place, line)
         if value.data is None and (share.was, share.put) == (None, line[1]):  # a line it made, and nobody touched
-            return taken_back(current, write, after, later), counted
-        return Reversal(_with_line(rest.data, line[0], value.data), (*rest.clashes, *value.clashes)), counted
+            return taken_back(current, write, after, later), counted, ""
+        clashes = (*rest.clashes, *value.clashes)
+        hinders = self._hinders(write, clashes) if clashes else ""
+        return Reversal(_with_line(rest.data, line[0], value.data), clashes), counted, hinders
 
     def _without(self, place: Place, line: tuple[int, bytes]) -> tuple[Reversal, list[Counted]]:
         """(a value's line without this turn's share, what the later turns' shares are then)."""
@@ -146,6 +154,18 @@ class Taking:
                 stretch = next(n for n, every in stood if shares.in_place(every, place) == old)
                 found.append(Counted(folder, place, new, stretch))
         return found
+
+    def _hinders(self, write: dict, clashes: tuple[Clash, ...]) -> str:
+        """The first later record that changed a line this write put down, or put one where it cannot be taken out."""
+        lines = _differing(self.root, self.folder, write)[1]
+        lines.update(line.strip() for clash in clashes for line in _bytes(clash.yours).splitlines())
+        for folder in self._after:
+            for one in records.writes(self.root, folder):
+                if one["path"] == write["path"] and any(
+                    lines & changed for changed in _differing(self.root, folder, one)
+                ):
+                    return folder
+        return ""
 
     def _is_of_later(self, clash: Clash, write: dict, later: Callable[[], set[bytes]]) -> bool:
         """Whether what stands where a write cannot be taken out is what later turns put there, and none of the writer's."""
@@ -258,6 +278,15 @@ def _lines_later(root: Path, later: list[str], path: str) -> set[bytes]:
                 end = after.find(b"\n", write["at"] + len(records.unpacked(write["new"])))
                 found.update(line.rstrip(b"\r") for line in after[begin : end if end >= 0 else None].split(b"\n"))
     return found
+
+
+def _differing(root: Path, folder: str, write: dict) -> tuple[set[bytes], set[bytes]]:
+    """(the lines a write took out of its file, those it put there); none where the file as it left it is not kept."""
+    after = records.version(root, folder, write)
+    if after is None:
+        return set(), set()
+    old, new = ({*map(bytes.strip, data.splitlines())} - {b""} for data in (records.unsplice(after, write), after))
+    return old - new, new - old
 
 
 def _lines_gone(root: Path, folder: str, path: str) -> set[bytes]:

@@ -28,8 +28,11 @@ class Undone:
     notes: tuple[str, ...] = ()
 
 
-def unwind(campaign: Campaign, folder: str) -> Undone:
-    """Take every write of a record that stands out of the files. Interrupted, it goes on where it was."""
+def unwind(campaign: Campaign, folder: str, *, for_good: bool = False) -> Undone:
+    """Take every write of a record that stands out of the files. Interrupted, it goes on where it was.
+
+    `for_good`: and what it hindered, of turns before it that were taken back since.
+    """
     root, record = campaign.root, Record(campaign.root, folder)
     taking = Taking(root, folder)
     noted = _noted(root, folder)
@@ -43,10 +46,25 @@ def unwind(campaign: Campaign, folder: str) -> Undone:
             if write["op"] == "journal":
                 notes.append(_note_folded(campaign, write["turn"]))
         else:
-            clashes += [(write["path"], clash) for clash in _revert(campaign, record, taking, write, number)]
+            found = _revert(campaign, record, taking, write, _key(write, number))
+            clashes += [(write["path"], clash) for clash in found]
+    if for_good:
+        _take_out_hindered(campaign, record, noted)
     record.note("unwound")
     paths = tuple(dict.fromkeys(write["path"] for write in taking.writes))
     return Undone(records.turn_of(folder), soundness.begun(root, folder)[0], paths, tuple(clashes), tuple(notes))
+
+
+def _take_out_hindered(campaign: Campaign, record: Record, noted: list[dict]) -> None:
+    """Take out what could not be while this record's words stood, in the order it was tried. What clashes still was told then."""
+    root, folder = campaign.root, record.folder
+    standing = {records.turn_of(one) for one in records.folders(root)}
+    owed = {f"owed:{one['write']['after']}": one for one in records.lines(root, folder) if one["do"] == "owed"}
+    for key, one in owed.items():
+        write, every = one["write"], records.aside(root, one["of"])
+        its = next((f for f in every if any(row == write for row in records.lines(root, f))), None)
+        if its and one["of"] not in standing and not _is_out(root, noted, key):
+            _revert(campaign, record, Taking(root, its, without=folder), write, key)
 
 
 def is_half_out(root: Path, folder: str) -> bool:
@@ -81,22 +99,24 @@ def _read(root: Path, path: str) -> bytes | None:
     return files.read(root, path) if files.exists(root, path) else None
 
 
-def _revert(campaign: Campaign, record: Record, taking: Taking, write: dict, number: int) -> tuple[Clash, ...]:
+def _revert(campaign: Campaign, record: Record, taking: Taking, write: dict, key: str) -> tuple[Clash, ...]:
     root, seen = campaign.root, set(taking.done)
     for _ in range(12):
         taking.done = set(seen)
         there = _where(campaign, write)
         path = there["path"]
         current = _read(root, path)
-        result, counted = taking.out_of(current, there)
+        result, counted, hinders = taking.out_of(current, there)
         for one in counted:
             gone = sorted({records.turn_of(taking.folder), *gone_before(root, one)})
             line = counted_line(one.place, one.share)
             Record(root, one.folder).note("counted", **line, stretch=one.stretch, without=gone)
+        if hinders:
+            Record(root, hinders).note("owed", write=write, of=records.turn_of(taking.folder))
         if result.data == current:
             return result.clashes
         sha = files.sha256(result.data) if result.data is not None else ""
-        record.note("reverted", write=_key(write, number), path=path, result=sha)
+        record.note("reverted", write=key, path=path, result=sha)
         try:
             if result.data is None:
                 files.remove(root, path, expected=files.sha256(current))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from itertools import permutations
 from pathlib import Path
 
 import pytest
 
+from rolecall.campaign import files as storage
 from rolecall.campaign import records
 from rolecall.campaign.effects import Effect, edit_of, encode
 from rolecall.campaign.folder import open_campaign
@@ -15,6 +17,7 @@ from rolecall.campaign.game.directives import merge, read
 from rolecall.turn import rollback
 from tests.campaign.game import whole
 from tests.campaign.game.saltmarsh import FILES, STATE
+from tests.turn.faults import Faulty, Killed
 
 FULL = {
     "combat": {
@@ -153,6 +156,79 @@ def test_turns_taken_back_in_any_order_leave_what_was_there_before_them(folder, 
     for turn in order:
         assert rollback.undo(open_campaign(folder), turn).clashes == ()
     assert files(folder) == before
+
+
+ROWS = {
+    "came and went": ({"party": {"join": [{"who": "Orla"}]}}, {"party": {"leave": [{"who": "Orla"}]}}),
+    "left and came": ({"party": {"leave": [{"who": "Sera"}]}}, {"party": {"join": [{"who": "Sera"}]}}),
+    "there and back": [{"inventory": {"transfer": [{"from": a, "to": b, "item": "rope"}]}} for a, b in (("Valen", "Sera"), ("Sera", "Valen"))],
+    "taken and given": [{"inventory": {verb: [{"who": "Valen", "item": "rope"}]}} for verb in ("take", "give")],
+    "given and taken": [{"inventory": {verb: [{"who": "Sera", "item": "hat"}]}} for verb in ("give", "take")],
+    "cold and warm": [{"effects": {verb: [{"who": "Valen", "effect": "cold", "turns": 9}]}} for verb in ("add", "remove")],
+    "a fight": [{"combat": FULL["combat"]}, {"combat": {"end": {"outcome": "It ran."}}}],
+    "a quest": [{"quests": {"start": [{"name": "The Ferry", "objectives": ["Look"]}]}}, {"quests": {"complete": [{"quest": "The Ferry", "objective": "Look"}]}}],
+    "a day": [{"calendar": {"schedule": [{"event": "The Hearing", "date": "9 Frostmoon 1492"}]}}, {"calendar": {"advance": {"days": 40}}}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("order", [(42, 43, 44), (42, 44, 43), (44, 42, 43)], ids=str)
+@pytest.mark.parametrize("asked", ROWS.values(), ids=ROWS)
+def test_rows_items_and_files_that_later_turns_changed_are_as_they_were_once_all_are_taken_back(folder, asked, order):
+    told(folder, 41, {})
+    before = files(folder)
+    for turn, fragment in enumerate((asked[0], asked[1], {"resources": [{"name": "silver", "change": -1}]}), 42):
+        told(folder, turn, fragment)
+    for turn in order:
+        rollback.undo(open_campaign(folder), turn)
+    assert files(folder) == before
+
+
+@pytest.mark.parametrize("wet", [b"", b", wet"], ids=["a later turn's", "the writer's"])
+def test_whose_words_stand_in_the_place_of_a_line_is_told_by_the_line(folder, wet):
+    state = folder / STATE
+    for turn, verb in ((42, "leave"), (43, "join")):
+        told(folder, turn, {"party": {verb: [{"who": "Sera"}]}})
+    state.write_bytes(state.read_bytes().replace(b"- [[Sera]]\n", b"- [[Sera]]%s\n" % wet))
+    done = rollback.undo(open_campaign(folder), 42)
+    assert [clash.yours for _, clash in done.clashes] == ["- [[Sera]], wet"] * bool(wet)
+    assert b"- [[Valen]], limping\n- [[Sera]]%s\n\n" % wet in state.read_bytes()
+
+
+def test_the_writers_change_of_what_a_later_turn_held_stays_once_that_is_taken_back(folder):
+    state = folder / STATE
+    for turn, verb in ((42, "leave"), (43, "join")):
+        told(folder, turn, {"party": {verb: [{"who": "Sera"}]}})
+    state.write_bytes(state.read_bytes().replace(b"- [[Sera]]\n", b"- [[Sera]], wet\n"))
+    for turn in (42, 43):
+        rollback.undo(open_campaign(folder), turn)
+    assert b"- [[Valen]], limping\n- [[Sera]], wet\n\n## Resources" in state.read_bytes()
+
+
+def test_a_kill_anywhere_takes_out_what_was_hindered_once(folder, tmp_path_factory, monkeypatch):
+    told(folder, 41, {})
+    before = files(folder)
+    for turn, verb in ((42, "leave"), (43, "join")):
+        told(folder, turn, {"party": {verb: [{"who": "Sera"}]}})
+    saved = tmp_path_factory.mktemp("saved") / "tale"
+    shutil.copytree(folder, saved)
+    step, done = 0, False
+    while not done:
+        step += 4
+        shutil.rmtree(folder)
+        shutil.copytree(saved, folder)
+        monkeypatch.setattr(storage, "fs", Faulty(folder, step, "kill"))
+        try:
+            for turn in (42, 43):
+                rollback.undo(open_campaign(folder), turn)
+            done = True
+        except Killed:
+            monkeypatch.setattr(storage, "fs", storage.FileSystem())
+            if rollback.pending(folder):
+                rollback.recover(open_campaign(folder))
+            for one in records.folders(folder)[1:]:
+                rollback.undo(open_campaign(folder), records.turn_of(one))
+        assert files(folder) == before, step
+    assert step > 20
 
 
 def test_what_is_left_counts_as_if_the_turn_had_never_been_told(folder):
