@@ -21,7 +21,7 @@ from rolecall.exchange.card import Card
 from rolecall.exchange.held import Held
 from rolecall.exchange.importing import FOLDER, Progress
 
-_LINK = re.compile(r"\[\[(?:[^\]|\n]*\|)?([^\]\n]*)\]\]")
+_LINK = re.compile(r"\[\[(?:[^\[\]|\n]*\|)?([^\[\]\n]*)\]\]")
 
 
 @dataclass(frozen=True, slots=True)

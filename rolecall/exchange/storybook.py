@@ -81,4 +81,7 @@ def _text(document: Document) -> str:
 
 def plain(text: str) -> str:
     """A text without comments, link marks, and what no file should hold."""
-    return _COMMENT.sub("", unlinked(clean(text))).strip("\n")
+    before, mark, after = unlinked(clean(text)).rpartition(
+        "-->"
+    )  # behind the last one no comment ends: none is looked for
+    return (_COMMENT.sub("", before + mark) + after).strip("\n")

@@ -165,8 +165,9 @@ def opening_text(campaign: Campaign) -> str:
 
 def _plain(markdown: str) -> str:
     """Prose for a terminal: paragraphs on one line each (the terminal breaks them), links and comments without their marks."""
-    text = re.sub(r"<!--.*?-->", "", markdown, flags=re.S)
-    text = re.sub(r"\[\[(?:[^\]|]*\|)?([^\]]*)\]\]", r"\1", text)
+    before, mark, after = markdown.rpartition("-->")  # behind the last one no comment ends: none is looked for
+    text = re.sub(r"<!--.*?-->", "", before + mark, flags=re.S) + after
+    text = re.sub(r"\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]", r"\1", text)
     text = re.sub(r"(?<!\n)\n(?!\n)", " ", text.strip("\n"))
     return re.sub(r"(?<!\*)\*([^*\n]+)\*(?!\*)", r"\1", text)
 

@@ -9,6 +9,7 @@ import pytest
 from rolecall.agents import castwords, standing
 from rolecall.campaign import facts, text
 from rolecall.exchange import storybook
+from rolecall.play import views
 from rolecall.search import disguise
 from rolecall.search.analysis import Analyzer
 from rolecall.search.excerpt import excerpt
@@ -26,6 +27,7 @@ READERS = {
     "a line": text.clean_line,
     "sentences": facts.sentences,
     "a book": storybook.plain,
+    "an opening": views._plain,
     "passages": lambda said: passages_of("lore/a.md", said.encode()),
     "an aside": castwords._ASIDE.fullmatch,
 }
