@@ -5,12 +5,12 @@ For `rolecall check`. An import of several files (a folder of notes) keeps one s
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
 
 from rolecall.campaign import files
+from rolecall.campaign.displacing import digest_of
 from rolecall.campaign.problems import Problem
 from rolecall.errors import CampaignError
 
@@ -30,9 +30,9 @@ def problems(root: Path) -> Iterator[Problem]:
 
 def _problems(root: Path, folder: str) -> Iterator[Problem]:
     try:
-        told = json.loads((root / folder / MAP).read_bytes())
+        told = json.loads(files.read(root, f"{folder}/{MAP}"))
         names, wanted = [str(one) for one in told["original"]], str(told["sha256"])
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (CampaignError, ValueError, KeyError, TypeError, RecursionError):
         yield Problem(f"{folder}/{MAP}", None, "original-map", "it does not say what was imported", _RESTORE)
         return
     for name in names:
@@ -47,5 +47,5 @@ def _problems(root: Path, folder: str) -> Iterator[Problem]:
 
 
 def _sum(root: Path, path: str) -> str:
-    with files.locate(root, path).open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    place = files.locate(root, path)
+    return digest_of(place) if place.is_file() else ""  # a pipe would not end
