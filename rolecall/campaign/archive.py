@@ -264,11 +264,6 @@ def drafts(root: Path) -> list[tuple[str, str]]:
     return [(path, data.decode("utf-8", "replace").strip()) for path, data in told if data is not None]
 
 
-def draft(root: Path) -> tuple[str, str] | None:
-    """(path, action) of the newest draft, if there is one."""
-    return next(reversed(drafts(root)), None)
-
-
 def drop_draft(root: Path, told: str) -> bool:
     """Forget an action that was told, where it waited; whether it did."""
     mine = next((path for path, action in drafts(root) if action == told.strip()), None)

@@ -153,7 +153,7 @@ def test_when_the_session_is_spent_no_further_turn_begins_and_the_action_is_kept
     before = len(loopback.bodies)
     with pytest.raises(TurnError, match=r"the session has used \$0\.0077 of \$0\.0077, its ceiling; raise `ceiling`"):
         game.tell("I go on, 2.", Listener())
-    assert len(loopback.bodies) == before and records.draft(root) == (".rolecall/drafts/T0002.md", "I go on, 2.")
+    assert len(loopback.bodies) == before and records.drafts(root) == [(".rolecall/drafts/T0002.md", "I go on, 2.")]
     assert session(root, loopback).tell("I go on, 2.", Listener()).turn == "T0002"
     before = text(root)
     with pytest.raises(TurnError, match=r"its ceiling; raise `ceiling`"):

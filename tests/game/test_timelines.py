@@ -376,5 +376,5 @@ def test_a_turn_cut_off_in_one_timeline_is_not_finished_in_another(tale, rain):
     there = {path: tale.read(path) for path in tale.files_of()}
     tale.game().recover(tale.listener)
     assert {path: tale.read(path) for path in tale.files_of()} == there
-    assert records.draft(tale.root)[1] == "I go."
+    assert records.drafts(tale.root)[-1][1] == "I go."
     assert [undone.action for undone in tale.game().undo(tale.listener)] == ["I stay."]
