@@ -19,8 +19,8 @@ _NOT_ID = re.compile(r"[^A-Za-z0-9_-]")
 ARGUMENTS, ENDLESS = 2_000_000, "sent a tool call without end"
 # What a piece of a call counts for besides its characters, so that pieces without any come to an end too.
 PIECE = 16
-# Calls of one answer that are handed on; no layer looks at as many.
-MOST = 64
+# Calls of one answer that are handed on. No layer carries out as many, but each tells how many it left out.
+MOST = 256
 # How deep arguments may nest. The deepest schema of a tool here has five; Python's JSON gives up at some hundreds, and not
 # everywhere at the same.
 DEEPEST = 64
