@@ -40,6 +40,8 @@ def is_inside(root: Path, fd: int) -> bool:
         if sys.platform == "darwin":
             import fcntl
 
+            if not hasattr(fcntl, "F_GETPATH"):
+                return True
             place = os.fsdecode(fcntl.fcntl(fd, fcntl.F_GETPATH, bytes(1024)).rstrip(b"\0"))
         else:
             place = os.readlink(f"/proc/self/fd/{fd}")

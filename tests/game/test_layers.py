@@ -435,7 +435,8 @@ def test_layers_switched_off_are_not_degraded_and_not_asked(played):
 
 def test_a_model_too_small_for_a_helper_is_not_asked_and_nothing_is_degraded(played, script):
     spec = script("- text: The tide turns.\n  tools:\n    - {name: append_journal, arguments: {text: Kit waited.}}\n")
-    played.settings(f"models: {{default: '{spec}'}}")
+    (played.root / "script.yaml").write_bytes(Path(spec.removeprefix("scripted:")).read_bytes())
+    played.settings("models: {default: 'scripted:script.yaml'}")
     result = Game(played.root, environ={}).tell("I wait.", Listener())
     assert degraded(result) == [] and set(result.usage) == {"narrator"}
 

@@ -87,7 +87,7 @@ def _row(data: bytes, effect: Effect) -> bytes:
     path, heading = effect.path, effect.key
     document = documents.parse(data, path)
     there = document.lines(heading) if heading else _body_lines(document)
-    if effect.text and effect.text in there:
+    if effect.text in there if effect.text else not effect.was:
         return data
     if not effect.was:
         return merging.with_lines(_added(document, heading, effect.text), path, list(effect.lines))
