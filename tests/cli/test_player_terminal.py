@@ -40,6 +40,15 @@ class Table:
     held: Held
     open: Callable[[], Terminal]
 
+    def begun(self) -> Terminal:
+        """A player at the prompt behind the first scene."""
+        player = self.open()
+        player.until("\n>")
+        player.type("I go to the quay.\r")
+        player.until("The bell rings under the harbour.")
+        player.until("\n>")
+        return player
+
     def told(self) -> list[tuple[int, str]]:
         campaign = open_campaign(self.root, here_only=True)
         return [
@@ -73,11 +82,7 @@ def table(tmp_path: Path, loopback: Loopback) -> Iterator[Table]:
 
 
 def test_the_prompt_is_back_before_the_afterwork_and_a_line_typed_meanwhile_waits_and_is_told(table: Table):
-    player = table.open()
-    player.until("\n>")
-    player.type("I go to the quay.\r")
-    player.until("The bell rings under the harbour.")
-    player.until("\n>")  # the scribe has not answered yet
+    player = table.begun()  # the scribe has not answered yet
     assert records.newest_open(table.root) is not None
     player.type("I wait for Sera.\r")
     player.until("yours follows")
@@ -91,11 +96,7 @@ def test_the_prompt_is_back_before_the_afterwork_and_a_line_typed_meanwhile_wait
 
 
 def test_the_prompt_is_back_before_the_afterwork_of_another_answer_too(table: Table):
-    player = table.open()
-    player.until("\n>")
-    player.type("I go to the quay.\r")
-    player.until("The bell rings under the harbour.")
-    player.until("\n>")
+    player = table.begun()
     table.held.gate.set()
     player.until("I listen for the bell.")
     player.until("\n>")
@@ -136,11 +137,7 @@ def test_a_sign_stands_there_until_the_first_word_and_is_gone_with_it(table: Tab
 
 
 def test_suggestions_appear_above_a_line_half_typed_and_a_number_takes_one(table: Table):
-    player = table.open()
-    player.until("\n>")
-    player.type("I go to the quay.\r")
-    player.until("The bell rings under the harbour.")
-    player.until("\n>")
+    player = table.begun()
     player.type("I wait for")
     player.until("I wait for")
     table.held.gate.set()
@@ -181,11 +178,7 @@ def test_suggestions_appear_above_a_line_half_typed_and_a_number_takes_one(table
 
 
 def test_a_number_typed_before_the_suggestions_came_chooses_nothing_unseen(table: Table):
-    player = table.open()
-    player.until("\n>")
-    player.type("I go to the quay.\r")
-    player.until("The bell rings under the harbour.")
-    player.until("\n>")
+    player = table.begun()
     player.type("1\r")
     player.until("yours follows")
     table.held.gate.set()
@@ -200,11 +193,7 @@ def test_a_number_typed_before_the_suggestions_came_chooses_nothing_unseen(table
 
 
 def test_who_leaves_or_presses_ctrl_c_while_the_afterwork_runs_loses_nothing(table: Table):
-    player = table.open()
-    player.until("\n>")
-    player.type("I go to the quay.\r")
-    player.until("The bell rings under the harbour.")
-    player.until("\n>")
+    player = table.begun()
     player.type("never mi\x03")  # the line is dropped, nothing else
     player.until("\n>")
     player.type("I wait.\r")
@@ -220,11 +209,7 @@ def test_who_leaves_or_presses_ctrl_c_while_the_afterwork_runs_loses_nothing(tab
 
 
 def test_who_will_not_wait_at_the_end_either_finds_it_finished_by_the_next_command(table: Table):
-    player = table.open()
-    player.until("\n>")
-    player.type("I go to the quay.\r")
-    player.until("The bell rings under the harbour.")
-    player.until("\n>")
+    player = table.begun()
     player.type("\x04")
     player.until("Writing the last turn down")
     player.type("\x03")
