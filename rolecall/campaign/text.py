@@ -24,6 +24,7 @@ _UNSEEN = re.compile(
 )  # what JSON leaves as it is and no terminal should get
 _KEY = re.compile(r"\b(?:sk-[\w-]{20,}|AIza[\w-]{30,})")  # as the providers write them
 _LINE_ENDS = re.compile(r"\r\n?|\x85|\u2028|\u2029")
+_COMMENT = re.compile(r"<!--.*?-->", re.S)
 _HEADING = re.compile(r"^( {0,3})(#{1,6})(?=\s|$)", re.M)
 _RULE = re.compile(r"^ {0,3}(?:-+[ \t]*|(?:-[ \t]*){3,}|(?:=[ \t]*)+|\.\.\.[ \t]*)$", re.M)
 _FENCE = re.compile(r"^( {0,3})(`{3,}|~{3,})", re.M)
@@ -31,6 +32,12 @@ _JOURNAL_LINE = re.compile(r"^( {0,3})-(?=\s+T\d{4})", re.M)
 
 
 SLUG = 48  # characters
+
+
+def uncommented(text: str) -> str:
+    """A text without its HTML comments."""
+    before, mark, after = text.rpartition("-->")  # behind the last one no comment ends: none is looked for
+    return _COMMENT.sub("", before + mark) + after
 
 
 def blemishes(text: str) -> list[str]:

@@ -6,18 +6,16 @@ between two turns. Headings a writer has put into a chapter stay.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from rolecall.campaign import kinds, story
 from rolecall.campaign.documents import Document
 from rolecall.campaign.folder import Campaign
 from rolecall.campaign.journal import turn_number
-from rolecall.campaign.text import clean, clean_line
+from rolecall.campaign.text import clean, clean_line, uncommented
 from rolecall.errors import ExchangeError
 from rolecall.exchange.selection import unlinked
 
-_COMMENT = re.compile(r"<!--.*?-->", re.S)
 BREAK = "* * *"
 
 
@@ -81,7 +79,4 @@ def _text(document: Document) -> str:
 
 def plain(text: str) -> str:
     """A text without comments, link marks, and what no file should hold."""
-    before, mark, after = unlinked(clean(text)).rpartition(
-        "-->"
-    )  # behind the last one no comment ends: none is looked for
-    return (_COMMENT.sub("", before + mark) + after).strip("\n")
+    return uncommented(unlinked(clean(text))).strip("\n")

@@ -13,7 +13,7 @@ from rolecall.campaign.game import company
 from rolecall.campaign.journal import turn_id
 from rolecall.campaign.kinds import STATE_FILE
 from rolecall.campaign.references import plain
-from rolecall.campaign.text import slug
+from rolecall.campaign.text import slug, uncommented
 from rolecall.errors import DocumentError, StorageError, UnknownName
 from rolecall.play.figures import figures, objectives_of
 from rolecall.play.figures import lines as figure_lines
@@ -165,9 +165,7 @@ def opening_text(campaign: Campaign) -> str:
 
 def _plain(markdown: str) -> str:
     """Prose for a terminal: paragraphs on one line each (the terminal breaks them), links and comments without their marks."""
-    before, mark, after = markdown.rpartition("-->")  # behind the last one no comment ends: none is looked for
-    text = re.sub(r"<!--.*?-->", "", before + mark, flags=re.S) + after
-    text = re.sub(r"\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]", r"\1", text)
+    text = re.sub(r"\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]", r"\1", uncommented(markdown))
     text = re.sub(r"(?<!\n)\n(?!\n)", " ", text.strip("\n"))
     return re.sub(r"(?<!\*)\*([^*\n]+)\*(?!\*)", r"\1", text)
 
