@@ -181,7 +181,7 @@ def test_a_second_turn_is_told_who_holds_the_first_and_is_told_itself_when_that_
         before = world.text(campaign)
         second = turn()
         assert second.code == 1 and world.text(campaign) == before
-        said = rf"Error: .*another command is writing here \(process {first.pid}, `rolecall turn`, since \d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d\); .*--wait"
+        said = rf"Error: .*another command is writing here \(process {first.pid}, `rolecall turn`, since \d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d\); .*`--wait SECONDS`"
         assert re.fullmatch(said, second.err.strip()), second.err
     finally:
         first.kill()

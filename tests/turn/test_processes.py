@@ -101,7 +101,8 @@ EDITOR = """
         aside = place.with_name(f".{place.name}.swp")
         aside.write_bytes(place.read_bytes() + f"\\nBy hand {number}.".encode())
         os.replace(aside, place)
-        (root / "lore" / f"page-{number}.md").write_text(f"Page {number}.\\n", encoding="utf-8")
+        with (root / "lore" / f"page-{number % 40}.md").open("a", encoding="utf-8") as page:
+            page.write(f"Noted {number}.\\n")
         time.sleep(pause)
     print(number)
 """
