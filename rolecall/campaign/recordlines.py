@@ -147,7 +147,8 @@ def _begin(line: dict) -> bool:
         return _is_number(line["proposal"])
     if "import" in line:
         originals = line.get("files")
-        return is_path(line["import"]) and isinstance(originals, list) and all(map(_is_original, originals))
+        sound = isinstance(originals, list) and all(map(_is_original, originals))
+        return sound and is_path(line["import"]) and _is_number(line.get("makes", 0))
     action, swipe = line.get("action"), line.get("swipe", 1)
     sound = isinstance(action, str) and isinstance(line.get("seed", ""), str)
     return sound and _is_number(line.get("turn")) and _is_number(swipe, 1)

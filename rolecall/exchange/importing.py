@@ -1,7 +1,7 @@
 """An import made real: one record, the originals first, then the files, the receipt last. And taken back again.
 
-`.rolecall/edits/import-0001/record.jsonl` says what is made before anything is: a `begin` line with the originals and their
-sums, then one `write` line a file, with its whole text. So `why` knows where a file comes from, a command that was killed is
+`.rolecall/edits/import-0001/record.jsonl` says what is made before anything is: a `begin` line with the originals, their
+sums and how many files are made of them, then one `write` line a file, with its whole text. So `why` knows where a file comes from, a command that was killed is
 finished from it, and an import is taken back from it. Only under the campaign's lock.
 """
 
@@ -76,7 +76,7 @@ def make(root: Path, plan: Plan, progress: Progress = lambda done, total: None) 
     record = records.Record(root, f"{records.EDITS}/import-{_last(root) + 1:04d}")
     originals = [[path, files.sha256(data)] for path, data in plan.originals]
     at = time.strftime("%Y-%m-%dT%H:%M:%S")
-    record.note("begin", **{"import": plan.folder}, files=originals, at=at)
+    record.note("begin", **{"import": plan.folder}, files=originals, makes=len(writes), at=at)
     total = len(plan.originals) + len(writes)
     try:
         for number, (path, data) in enumerate(plan.originals, 1):
@@ -91,28 +91,30 @@ def make(root: Path, plan: Plan, progress: Progress = lambda done, total: None) 
     return told
 
 
-def finish(root: Path) -> list[str]:
-    """Finish imports that were interrupted, or take back what they had copied; what was done, a sentence each."""
-    done = []
+def left(root: Path) -> dict[str, dict]:
+    """The records of imports that were neither finished nor taken back, and how each begins."""
+    found = {}
     for folder in _records(root):
         if _ends_closed(root, folder):
             continue
         every = records.lines(root, folder)
-        if not every or any(line["do"] == "closed" for line in every):
-            continue
         begin = next((line for line in every if "import" in line), None)
-        if begin is None:
-            continue
-        record = records.Record(root, folder)
-        if any(line["do"] == "write" for line in every):
-            _put(root, record)
+        if begin is not None and not any(line["do"] == "closed" for line in every):
+            found[folder] = begin
+    return found
+
+
+def finish(root: Path) -> list[str]:
+    """Finish imports that were interrupted, or take back what they had copied; what was done, a sentence each."""
+    done = []
+    for folder, begin in left(root).items():
+        planned = len(records.writes(root, folder)) == begin.get("makes")
+        if planned and all(files.exists(root, path) for path, _ in begin["files"]):
+            _put(root, records.Record(root, folder))
             done.append(f"An import that was interrupted is finished: {begin['import']}")
-        else:
-            for path, sha in begin["files"]:
-                _remove(root, path, sha)
-            _sweep(root, [path for path, _ in begin["files"]])
-            records.set_aside(root, folder, "undone")
-            done.append("An import that was interrupted before it began is taken back")
+        else:  # it is not on record whole, or was being taken back
+            _undo(root, folder, begin)
+            done.append("An import that was interrupted is taken back")
     return done
 
 
@@ -147,7 +149,7 @@ def _put(root: Path, record: records.Record, progress: Callable[[int], None] = l
             with suppress(Conflict):
                 files.create(root, line["path"], unpacked(line["new"]))
         progress(number)
-    record.note("closed")
+    record.jot("closed")  # where the machine loses it, it is said once more
 
 
 def _line(path: str, data: bytes, reason: str, source: str) -> bytes:

@@ -27,18 +27,25 @@ MANY = 300  # pages past which twins are looked for by equal names only
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What an import made, or would make: its plan and, where it was made, the receipt's path."""
+    """What an import made, or would make: its plan and, where it was made, the receipt's path.
 
-    plan: planning.Plan
+    There is no plan where an import of the same file had been interrupted, and is finished.
+    """
+
+    plan: planning.Plan | None
     receipt: str = ""
 
     @property
     def summary(self) -> str:
         """One line about it."""
+        if self.plan is None:
+            return f"{self.receipt.rpartition('/')[0]} is whole: what was interrupted is finished"
         return receipt.summary(self.plan, would=not self.receipt)
 
     def told(self) -> list[str]:
         """The lines a person is shown beside the summary."""
+        if self.plan is None:
+            return [f"Receipt: {self.receipt}"]
         aside = [f"Set aside: {one.name or one.at}: {one.why}" for one in self.plan.refused]
         shown = [*aside[:10], *([f"... and {len(aside) - 10} more set aside"] if len(aside) > 10 else [])]
         broken = sum(any(note.endswith(notes.WITHHELD) for note in made.page.notes) for made in self.plan.made)
@@ -57,6 +64,8 @@ class Taken:
 
     def to_json(self) -> dict:
         """The object `import --json` prints."""
+        if self.plan is None:
+            return {"folder": self.receipt.rpartition("/")[0], "finished": True, "receipt": self.receipt}
         return {**receipt.to_json(self.plan, dry=not self.receipt), "receipt": self.receipt}
 
 
@@ -73,7 +82,11 @@ def take(
     held = _read(game, place)
     if dry:
         return Taken(_plan(game, held, place, again))
-    with game.writing(listener):
+    interrupted = {begin["import"] for begin in importing.left(game.root).values()}
+    with game.writing(listener):  # which finishes it
+        if not again and (whole := importing.known(game.root).get(_sha(held))) in interrupted:
+            game.commit(lambda: commitlines.of_import(whole, whole), listener)
+            return Taken(None, f"{whole}/{importing.RECEIPT}")
         plan = _plan(game, held, place, again)
         told = importing.make(game.root, plan, progress)
         game.commit(lambda: commitlines.of_import(plan.parcel.title, plan.folder), listener)
@@ -108,14 +121,17 @@ def _read(game: Game, place: Path) -> notes.Notes | tuple:
     return notes.read(place)
 
 
+def _sha(held: notes.Notes | tuple) -> str:
+    return held.sha256 if isinstance(held, notes.Notes) else files.sha256(held[0])
+
+
 def _plan(game: Game, held: notes.Notes | tuple, place: Path, again: bool) -> planning.Plan:
     campaign = game.campaign()
     search = game.search(campaign)
     search.refresh()
-    sha = held.sha256 if isinstance(held, notes.Notes) else files.sha256(held[0])
-    known = importing.known(campaign.root)
-    if sha in known and not again:
-        what = f"this was imported before ({known[sha]})"
+    known = None if again else importing.known(campaign.root).get(_sha(held))
+    if known:
+        what = f"this was imported before ({known})"
         raise ExchangeError(
             what, path=place, remedy="take that back with `--undo`, or import it once more with `--again`"
         )

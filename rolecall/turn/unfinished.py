@@ -8,6 +8,7 @@ from __future__ import annotations
 from rolecall.campaign import chronicles, files, lock, records
 from rolecall.campaign.folder import MACHINE_FOLDER, Campaign
 from rolecall.errors import StorageError
+from rolecall.exchange import importing
 from rolecall.turn import courses
 
 ROLLBACK = f"{MACHINE_FOLDER}/rollback.json"
@@ -25,6 +26,7 @@ def is_left(campaign: Campaign) -> bool:
             or any(files.exists(root, note) for note in (ROLLBACK, INGEST, RENAME))
             or chronicles.unfinished(campaign) is not None
             or courses.is_other(campaign)
+            or bool(importing.left(root))  # the disk refused it, and refused to have it taken back
         )
     except StorageError:
         return True  # a record that the disk does not give out now: whoever writes is told

@@ -198,6 +198,23 @@ def test_a_killed_command_is_finished_by_the_next_that_reads(campaign, tmp_path,
     assert "Captain Varr" in told.out and (campaign / "imports/book/receipt.md").exists()
 
 
+def test_an_import_that_was_killed_and_is_given_again_is_finished_and_not_refused(
+    campaign, tmp_path, monkeypatch, rolecall
+):
+    place = foreign.write(tmp_path / "book.json", BOOK)
+    rolecall("-C", campaign, "import", place)
+    whole = tree(campaign)
+    importing.undo(campaign, "")
+    monkeypatch.setattr(files, "fs", Killed(12))
+    with pytest.raises(Stop):
+        rolecall("-C", campaign, "import", place)
+    monkeypatch.setattr(files, "fs", files.FileSystem())
+    again = rolecall("-C", campaign, "import", place)
+    assert (again.code, again.out) == (0, "imports/book is whole: what was interrupted is finished\n")
+    assert "Receipt: imports/book/receipt.md" in again.err and tree(campaign) == whole
+    assert "imported before" in rolecall("-C", campaign, "import", place).err
+
+
 @pytest.mark.parametrize(
     "line", ["not json", '{"do": "begin", "import": "../x", "files": []}', '{"do": "begin", "import": 3}']
 )

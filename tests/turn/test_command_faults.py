@@ -27,6 +27,8 @@ FOUND = [  # (command, fault, call, path): faults that were told by none of thes
     ("ingest", "refused", "open", r"campaign-state\.md"),  # turns in the story whose journal line was left out
     ("ingest", "refused", "link", r"story/.*"),
     ("import", "once", "sync_folder", r"imports"),  # an empty folder, so that the next attempt went elsewhere
+    ("import", "unsynced", "fsync", r"lore/.*"),  # taking it back failed too: the next command did not look for it
+    ("import", "torn", "write", r"\.rolecall/edits/.*"),  # the half of it that was on record passed for the whole
     ("rename", "refused", "create", r"characters/.*"),  # others called it by the new name, itself by the old
     ("swipe --to", "refused", "open", r"characters/sera\.md"),  # left out and not said
     ("swipe", "full", "link", r"\.rolecall/turns/T0005/calls/.*narrator\.json"),  # the answer before it was gone
