@@ -13,8 +13,8 @@ import click
 if TYPE_CHECKING:
     from rolecall.campaign.folder import Campaign
     from rolecall.search.searcher import Search
+    from rolecall.turn.aside import Rest
     from rolecall.turn.lifecycle import Listener
-    from rolecall.turn.result import Result
 
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 secrets_option = click.option("--secrets", is_flag=True, help="The writer's view: with what is secret.")
@@ -153,8 +153,10 @@ def game_of(ctx: click.Context, command: str, models: tuple[str, ...], wait: flo
     return Game(root_of(ctx), command=f"rolecall {command}", models=models, environ=dict(os.environ), wait=wait)
 
 
-def show_told(ctx: click.Context, tell: Callable[[Listener], Result], as_json: bool) -> None:
+def show_told(ctx: click.Context, begin: Callable[[Listener], Rest], as_json: bool) -> None:
     """Tell a turn, its prose on stdout as it is written (or one JSON document), what was degraded on stderr.
+
+    The last word is there before the afterwork is done.
 
     Exit code 1 when stdout would not take the prose; the turn is told all the same.
     """
@@ -164,9 +166,10 @@ def show_told(ctx: click.Context, tell: Callable[[Listener], Result], as_json: b
     stream = Stream(sys.stdout)
     with Waiting(sys.stdout) as waiting:
         try:
-            result = tell(waiting.before((lambda _: None) if as_json else stream.write, note))
+            rest = begin(waiting.before((lambda _: None) if as_json else stream.write, note))
         finally:
             stream.end()
+    result = rest.result()
     if as_json:
         say_json(result.to_json())
         return

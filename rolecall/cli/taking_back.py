@@ -60,7 +60,7 @@ def swipe_command(
         else:
             _show_current(ctx, turn)
         return
-    show_told(ctx, partial(game.swipe, reroll=reroll), as_json)
+    show_told(ctx, partial(game.begin_swipe, reroll=reroll), as_json)
 
 
 def _list(ctx: click.Context, as_json: bool) -> None:

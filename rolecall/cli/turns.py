@@ -36,7 +36,7 @@ def turn_command(
     elif action == "-":
         action = sys.stdin.read()
     game = game_of(ctx, "turn", models, wait)
-    show_told(ctx, lambda listener: game.tell(action or "", listener, seed=seed), as_json)
+    show_told(ctx, lambda listener: game.begin(action or "", listener, seed=seed), as_json)
 
 
 @click.command("play")

@@ -185,14 +185,14 @@ class Player:
         rest.settle()
         self._show_rest()
 
-    def _show_rest(self) -> None:
+    def _show_rest(self, *, offer: bool = True) -> None:
         """What the afterwork came to, once; above the line the player is typing, if they are."""
         with self._once:
             rest, self._rest = self._rest, None
             if rest is None:
                 return
             try:
-                self._show(rest.result())
+                self._show(rest.result(), offer=offer)
             except RoleCallError as error:
                 self._told_error(error)
 
@@ -211,15 +211,23 @@ class Player:
         return True
 
     def _leave(self) -> None:
-        """The last turn is written down to its end before the program ends, unless the player will not wait."""
+        """The last turn is written down to its end before the program ends, unless the player will not wait.
+
+        Nobody writes to the terminal behind this: a thread that does while Python ends has it abort.
+        """
         try:
             rest = self._rest
             if rest is not None and not rest.done(SOON):
                 self._quiet("Writing the last turn down …")
                 while not rest.done(0.25):
                     pass
+            self._show_rest(offer=False)
         except KeyboardInterrupt:
-            self._quiet("The next command finishes it.")
+            self._quiet("The next turn finishes it.")
+            rest.leave()
+            rest.settle()
+            with self._once:
+                self._rest = None
 
     @contextmanager
     def _listening(self) -> Iterator[Listener]:
@@ -233,7 +241,7 @@ class Player:
         finally:
             stream.end()
 
-    def _show(self, result: Result) -> None:
+    def _show(self, result: Result, *, offer: bool = True) -> None:
         if self.terminal and result.pulse:
             self._quiet(f"Lore: {result.pulse}")
         for degraded in result.degraded:
@@ -241,7 +249,7 @@ class Player:
         if self.terminal:
             if result.music:
                 self._quiet(f"Music: {result.music}")
-            self._offer(result.suggestions)
+            self._offer(result.suggestions if offer else ())
 
     def _offer(self, suggestions: tuple[str, ...]) -> None:
         self.offered = suggestions

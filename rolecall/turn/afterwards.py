@@ -5,6 +5,7 @@ Nothing here can fail the turn. A helper that failed is said, and what it would 
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -20,10 +21,12 @@ from rolecall.campaign.folder import Campaign
 from rolecall.campaign.kinds import STATE_FILE
 from rolecall.campaign.records import Record
 from rolecall.models.chain import Chain
+from rolecall.models.provider import until
 from rolecall.search.searcher import Search
 from rolecall.turn import context, folding, telling
 from rolecall.turn.interrupts import uninterrupted
 from rolecall.turn.phases import AGAIN, Phases
+from rolecall.turn.tasks import beside
 
 Degrade = Callable[[str, str, str], None]  # layer, reason, fallback
 Guard = Callable[
@@ -33,7 +36,10 @@ Guard = Callable[
 
 @dataclass(slots=True)
 class Afterwards:
-    """The afterwork of one turn: what it works on, and what came of it (`left`, for the player)."""
+    """The afterwork of one turn: what it works on, and what came of it (`left`, for the player).
+
+    Once `enough` is set no model is waited for: what was not kept then is looked at again with the next turn.
+    """
 
     campaign: Campaign
     search: Search
@@ -43,19 +49,20 @@ class Afterwards:
     phases: Phases
     degrade: Degrade
     guard: Guard
+    enough: threading.Event
     left: Afterwork = field(default_factory=Afterwork)
 
     def run(self, action: str, prose: str, told: list[Effect]) -> None:
-        """Do it all. Ctrl-C stops the waiting: what was not kept then is looked at again with the next turn."""
+        """Do it all. Ctrl-C is enough."""
         line = next(e.text for e in told if e.op == "journal")
         scene = any(e.path == STATE_FILE and e.key in ("scene", "location") for e in told)
         kept, begun = False, time.monotonic()
         try:
-            with ThreadPoolExecutor(max_workers=5, thread_name_prefix="after") as pool:
-                fold = pool.submit(folding.retell, self.campaign, self.sidecar, self.desk)
-                remembered = pool.submit(self.phases.remember, action, prose, line, pool)
-                left = pool.submit(self._left, action, prose, line, scene)  # its question takes least to make
-                wait([fold, remembered, left])
+            with until(self.enough), ThreadPoolExecutor(max_workers=5, thread_name_prefix="after") as pool:
+                fold = beside(pool, folding.retell, self.campaign, self.sidecar, self.desk)
+                remembered = beside(pool, self.phases.remember, action, prose, line, pool)
+                left = beside(pool, self._left, action, prose, line, scene)  # its question takes least to make
+                self._wait([fold, remembered, left])
             effects, failed = remembered.result()
             with uninterrupted():
                 self._keep(effects, failed)
@@ -67,6 +74,13 @@ class Afterwards:
             with uninterrupted(), self.guard("record", "closed with the next turn"):
                 if not kept:
                     self.record.note("missed", layer="scribe")
+
+    def _wait(self, work: list[Future]) -> None:
+        try:
+            wait(work)
+        except KeyboardInterrupt:
+            self.enough.set()  # else the pool would wait for the models
+            raise
 
     def _keep(self, effects: list[Effect], failed: list[tuple[str, str, str]]) -> None:
         """Write down what scribe and historian keep."""

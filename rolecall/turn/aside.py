@@ -13,10 +13,19 @@ from rolecall.turn.result import Result
 
 
 class Rest:
-    """What is left to do of a turn whose prose the player has. `held` (its lock) is let go when it is done."""
+    """What is left to do of a turn whose prose the player has. `held` (its lock) is let go when it is done.
 
-    def __init__(self, finish: Callable[[], Result], held: ExitStack, then: Callable[[], None] = lambda: None) -> None:
-        self._finish, self._held, self._then = finish, held, then
+    `leave`, to be called while it is done aside, says that no model is waited for any more.
+    """
+
+    def __init__(
+        self,
+        finish: Callable[[], Result],
+        held: ExitStack,
+        then: Callable[[], None] = lambda: None,
+        leave: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._finish, self._held, self._then, self.leave = finish, held, then, leave
         self._thread: threading.Thread | None = None
         self._over = threading.Event()  # no join: one that Ctrl-C interrupts leaves its thread for dead (Python 3.11)
         self._result: Result | None = None

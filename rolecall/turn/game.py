@@ -114,7 +114,7 @@ class Game:
 
     def _left_of(self, turn: Turn, held: ExitStack, verb: str = "") -> Rest:
         """The afterwork of a told turn, and the lock that it keeps until it is over."""
-        self._rest = Rest(lambda: self._committed(turn.finish(), verb), held.pop_all(), self._refresh)
+        self._rest = Rest(lambda: self._committed(turn.finish(), verb), held.pop_all(), self._refresh, turn.leave)
         return self._rest
 
     def _paying(self, campaign: Campaign, action: str) -> Purse:

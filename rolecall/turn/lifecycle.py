@@ -6,6 +6,7 @@ narrator speaks or the file system refuses, and then the action is kept as a dra
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -72,6 +73,7 @@ class Turn:
         self.clock = {"begin": time.perf_counter()}
         self.prompt: context.Prompt | None = None  # the narrator's, as it was last asked
         self._told: tuple = ()
+        self._enough = threading.Event()
 
     def tell(self, action: str, *, turn: int = 0, swipe: int = 1, seed: str = "") -> Result:
         """Tell the turn and do all that follows. `seed` is that of its dice, a new one if empty."""
@@ -135,7 +137,15 @@ class Turn:
         action, narration, effects, record, desk, phases, before = self._told
         skipped = len(desk.skipped)
         after = Afterwards(
-            self.campaign, self.search, self.chains["sidecar"], desk, record, phases, self._degrade, self._after_told
+            self.campaign,
+            self.search,
+            self.chains["sidecar"],
+            desk,
+            record,
+            phases,
+            self._degrade,
+            self._after_told,
+            self._enough,
         )
         try:
             after.run(action, narration.prose, effects)
@@ -149,6 +159,11 @@ class Turn:
         with uninterrupted(), self._after_told("record", "closed with the next turn"):
             record.note("closed")
         return self._result(narration, effects, record, desk, phases, after.left)
+
+    def leave(self) -> None:
+        """Let a `finish` in another thread wait for no model any more: the next turn looks at what it did not keep."""
+        self._enough.set()
+        self._told[-1].stop()
 
     def _late(self, before: Before, phases: Phases, record: Record) -> None:
         """Wait for a DM that was late; Ctrl-C stops that too. The record says so: told again, the turn goes without it."""

@@ -30,6 +30,7 @@ from rolecall.models.chain import Chain
 from rolecall.search import leaks
 from rolecall.search.searcher import Search
 from rolecall.tools.toolbox import Table
+from rolecall.turn.tasks import beside
 
 BEFORE = 8.0  # seconds all that happens before the narrator may take
 MISSED = 20  # turns back that are looked through for those whose scribe failed
@@ -134,8 +135,8 @@ class Phases:
     ) -> tuple[list[Effect], list[tuple[str, str, str]]]:
         """Phases 3 and 4 side by side: (effects, [(layer, why, what happens instead)]). Nothing is written here."""
         begun = time.monotonic()
-        kept = pool.submit(self._scribe, action, prose, line)
-        told = pool.submit(self._historian)
+        kept = beside(pool, self._scribe, action, prose, line)
+        told = beside(pool, self._historian)
         (effects, failed), (summed, unsummed) = kept.result(), told.result()
         summed = _numbered_after(effects, summed)
         degraded = [("scribe", failed, LEFT_OUT if effects else AGAIN)] if failed else []

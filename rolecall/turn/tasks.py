@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from contextvars import copy_context
 from typing import Generic, TypeVar
 
 from rolecall.errors import Enough
@@ -12,6 +14,11 @@ from rolecall.models.provider import until
 
 T = TypeVar("T")
 LETS_GO = 5.0  # seconds a task that was stopped is waited for; one that waits for a model ends within a quarter of one
+
+
+def beside(pool: Executor, work: Callable[..., T], *given: object) -> Future[T]:
+    """Work in a thread of the pool that waits for models as long as this thread does: until `until` says enough."""
+    return pool.submit(copy_context().run, work, *given)
 
 
 class Task(Generic[T]):

@@ -26,11 +26,13 @@ class Held:
 
     cast: plot.Cast = field(default_factory=plot.Cast)
     gate: threading.Event = field(default_factory=threading.Event)
+    asked: threading.Event = field(default_factory=threading.Event)
 
     def __call__(self, body: dict) -> Reply:
         given = self.cast(body)
         if plot.layer_of(body) in ("scribe", "afterwork"):
-            self.gate.wait(20)
+            self.asked.set()
+            self.gate.wait(120)
         return given
 
 
@@ -38,7 +40,7 @@ class Held:
 class Table:
     root: Path
     held: Held
-    open: Callable[[], Terminal]
+    open: Callable[..., Terminal]
 
     def begun(self) -> Terminal:
         """A player at the prompt behind the first scene."""
@@ -55,6 +57,10 @@ class Table:
             (t.turn, t.action) for _, path in story.chapters(campaign) for t in story.turns_of(campaign.document(path))
         ]
 
+    def notes(self, turn: int, kind: str) -> list[dict]:
+        """The lines of that kind in a turn's record."""
+        return [line for line in records.lines(self.root, f".rolecall/turns/T{turn:04d}") if line["do"] == kind]
+
     def is_whole(self) -> bool:
         campaign = open_campaign(self.root, here_only=True)
         return records.newest_open(self.root) is None and not checks.check(campaign)
@@ -62,16 +68,14 @@ class Table:
 
 @pytest.fixture
 def table(tmp_path: Path, loopback: Loopback) -> Iterator[Table]:
-    root, held = plot.make(tmp_path / "tale", "timeouts: {sidecar: 30, narrator: 60}"), Held()
+    root, held = plot.make(tmp_path / "tale", "timeouts: {sidecar: 300, narrator: 60}"), Held()
     loopback.answer(held)
     opened: list[Terminal] = []
 
-    def play() -> Terminal:
-        environ = loopback.environ("openai")
+    def play(*words: str) -> Terminal:
+        environ, model = loopback.environ("openai"), ("--model", f"openai/{plot.SPEC}")
         opened.append(
-            Terminal(
-                "-C", root, "play", "--model", f"openai/{plot.SPEC}", environ=environ, cache=tmp_path / "its-cache"
-            )
+            Terminal("-C", root, *(words or ("play",)), *model, environ=environ, cache=tmp_path / "its-cache")
         )
         return opened[-1]
 
@@ -208,14 +212,14 @@ def test_who_leaves_or_presses_ctrl_c_while_the_afterwork_runs_loses_nothing(tab
     assert table.told() == [(1, "I go to the quay.")] and table.is_whole()
 
 
-def test_who_will_not_wait_at_the_end_either_finds_it_finished_by_the_next_command(table: Table):
+def test_who_will_not_wait_at_the_end_either_waits_for_no_model_and_finds_it_finished_by_the_next_turn(table: Table):
     player = table.begun()
     player.type("\x04")
     player.until("Writing the last turn down")
     player.type("\x03")
-    player.until("The next command finishes it.")
+    player.until("The next turn finishes it.")
     assert player.end() == 0
-    assert records.newest_open(table.root) is not None
+    assert table.is_whole() and table.notes(1, "missed")
     table.held.gate.set()
     again = table.open()
     again.until("\n>")
@@ -225,6 +229,17 @@ def test_who_will_not_wait_at_the_end_either_finds_it_finished_by_the_next_comma
     again.type("\x04")
     again.end()
     assert table.told() == [(1, "I go to the quay."), (2, "I wait.")] and table.is_whole()
+    assert [note["turns"] for note in table.notes(2, "caught_up")] == [[1]]
+
+
+def test_ctrl_c_behind_the_last_word_of_a_single_turn_waits_for_no_model_either(table: Table):
+    player = table.open("turn", "I go to the quay.")
+    player.until("The bell rings under the harbour.")
+    assert table.held.asked.wait(30)
+    player.type("\x03")
+    player.until("afterwork: stopped by the player → done with the next turn")
+    assert player.end() == 0
+    assert table.told() == [(1, "I go to the quay.")] and table.is_whole()
 
 
 def test_keys_pressed_while_a_scene_is_told_do_not_stand_in_it(table: Table):

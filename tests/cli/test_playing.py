@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 import subprocess
+import threading
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
+from rolecall.play.player import Player
+from rolecall.turn.aside import Rest
+from rolecall.turn.game import Game
 from tests.conftest import REPOSITORY
 
 
@@ -184,3 +189,23 @@ def test_the_example_replays_its_last_five_turns_to_the_byte(rolecall, example):
     ran = rolecall("-C", example, "play", "--model", f"scripted:{example}/replay.yaml", input=actions)
     assert ran.code == 0, ran.err
     assert files_of(example) == shipped
+
+
+def test_nobody_writes_to_the_terminal_behind_the_one_who_leaves(campaign, monkeypatch):
+    """Python aborts when a thread writes while it ends."""
+    showing, shown = threading.Event(), threading.Event()
+    player = Player(Game(campaign, command="rolecall play"))
+    monkeypatch.setattr(player, "_show", lambda result, **_: showing.set() or shown.wait(30))
+    player._rest = rest = Rest(lambda: "told", ExitStack())
+    rest.aside()
+    watching = threading.Thread(target=player._watch, args=(rest,))
+    watching.start()
+    assert showing.wait(30)
+    leaving = threading.Thread(target=player._leave)
+    leaving.start()
+    leaving.join(0.5)
+    assert leaving.is_alive()
+    shown.set()
+    leaving.join(30)
+    watching.join(30)
+    assert not leaving.is_alive()
