@@ -10,8 +10,8 @@ import shutil
 import stat
 import threading
 import time
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -217,27 +217,33 @@ class Keeper:
 
     def search(self, terms: Iterable[str], **limits: object) -> list[Found]:
         """`Index.search` on the newest state; any exception but Busy means that the index cannot be used."""
-        for last in (False, True):
-            with self._reading:
+        terms = tuple(terms)
+        for writers in (nullcontext, self._without_writers):
+            with writers(), self._reading:
                 shelf = self._newest()
-                if shelf is not None and (shelf is not self._shelf or self._index is None):
-                    self._take(shelf)
-                    self._index = self._open(shelf)
-                if self._index is not None:
-                    # Without a shelf somebody is just changing the index: what is in memory is whole, if a moment older.
-                    return self._index.search(terms, **limits)
-            if not last:
-                self._await_writers()
+                try:
+                    if shelf is not None and (shelf is not self._shelf or self._index is None):
+                        self._take(shelf)
+                        self._index = self._open(shelf)
+                    if self._index is not None:
+                        # Without a shelf somebody is just changing the index: what is in memory is whole, if a moment older.
+                        return self._index.search(terms, **limits)
+                except Exception:
+                    self._index = None
+                    if shelf is not None and self._cabinet.is_current(shelf):
+                        raise  # nobody changed it while it was opened
         raise LookupError("there is no index that can be trusted")
 
-    def _await_writers(self) -> None:
-        """Wait until nobody is changing the index, no thread of ours and no other process; Busy when it takes too long."""
+    @contextmanager
+    def _without_writers(self) -> Iterator[None]:
+        """While nobody changes the index, no thread of ours and no other process; Busy when that takes too long."""
         if not self._updating.acquire(timeout=self._wait):
             raise Busy
         try:
             with self._cabinet.lock(self._wait) as held:
                 if not held:
                     raise Busy
+                yield
         finally:
             self._updating.release()
 

@@ -273,6 +273,24 @@ def test_searching_while_files_change_never_fails_and_never_rebuilds(folder: Fol
     assert folder_of(search) == home
 
 
+def test_an_index_that_another_changes_while_it_is_opened_is_opened_again(folder: Folder, monkeypatch) -> None:
+    folder.write("lore/bird.md", "gannet")
+    search, other = folder.refreshed(), folder.refreshed()
+    home, open_it, opened = folder_of(search), search._keeper._open, []
+
+    def open_late(shelf: object) -> object:
+        opened.append(shelf)
+        if len(opened) == 1:
+            folder.write("lore/fish.md", "herring")
+            other.refresh()
+            raise FileNotFoundError(2, "No such file or directory", "_MAIN_1.toc")
+        return open_it(shelf)
+
+    monkeypatch.setattr(search._keeper, "_open", open_late)
+    assert [hit.path for hit in search.find("gannet")] == ["lore/bird.md"]
+    assert folder_of(search) == home and len(opened) == 2 and not search.partial and not search.trouble
+
+
 def _edit_and_refresh(root: str, cache: str, first: int) -> None:
     from rolecall.campaign.folder import open_campaign
 
