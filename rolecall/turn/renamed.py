@@ -64,16 +64,26 @@ def folders(root: Path) -> list[str]:
 
 
 def moved(root: Path, path: str) -> str:
-    """Where the file of that path lies after the renamings that stand, and those that were taken back since."""
+    """Where the file of that path lies after the renamings that stand, and those that were taken back since.
+
+    Where git went back before a renaming, the file may have been given another name since: all are looked for, the newest first.
+    """
+    names = [path]
     for folder in folders(root):
         one = _begun(root, folder)
-        if one and one.path == path:
-            path = one.target
-    for name in reversed(_every(root)) if not files.exists(root, path) else ():
+        if one and one.path in names:
+            names.append(one.target)
+    if found := _there(root, names):
+        return found
+    for name in reversed(_every(root)):
         one = _begun(root, f"{records.EDITS}/{name}") if ".undone-" in name else None
-        if one and one.target == path:
-            path = one.path
-    return path
+        if one and one.target in names:
+            names.append(one.path)
+    return _there(root, names) or names[-1]
+
+
+def _there(root: Path, names: list[str]) -> str:
+    return next((name for name in reversed(names) if files.exists(root, name)), "")
 
 
 def pending(root: Path) -> dict | None:

@@ -96,6 +96,21 @@ def test_switching_by_hand_is_as_good(tale, rain):
     assert journal_of(tale) == [", hour 1"] and tale.git("status", "--porcelain") == ""
 
 
+def test_a_file_that_two_timelines_call_by_two_names_is_found_in_each(tale, tmp_path):
+    noted = "{name: append_history, arguments: {entry: pasco, text: Gave Kit his oar.}}"
+    (tmp_path / "noting.yaml").write_text(f"- text: He nods.\n  tools: [{noted}]\n" * 3)
+    tale.tell("I wait.", f"scripted:{tmp_path}/noting.yaml")
+    elder, younger = "characters/pasco-the-elder.md", "characters/pasco-the-younger.md"
+    tale.game().rename("Old Pasco", "Pasco the Elder", tale.listener)
+    tale.git("checkout", "-qb", "what-if", "HEAD~1")
+    tale.game().rename("Old Pasco", "Pasco the Younger", tale.listener)
+    for path, branch in ((younger, "main"), (elder, "what-if")):
+        assert "Gave Kit his oar." in tale.read(path)
+        assert [undone.action for undone in tale.game().undo(tale.listener)] == ["I wait."]
+        assert "Gave Kit his oar." not in tale.read(path)
+        tale.git("checkout", "-q", branch)
+
+
 def test_after_a_reset_undo_takes_back_what_stands_and_after_a_merge_what_came(tale, rain):
     turns(tale, ["I wait.", "I stay.", "I go."])
     tale.git("checkout", "-qb", "side")
