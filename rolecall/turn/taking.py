@@ -40,6 +40,7 @@ class Taking:
     folder: str
     done: set[Place] = field(default_factory=set)
     without: str = ""  # a later record that is out already, though it has its name still
+    _versions: dict[str, bytes | None] = field(default_factory=dict)
 
     @cached_property
     def writes(self) -> list[dict]:
@@ -71,9 +72,15 @@ class Taking:
 
     def _shares(self, folder: str) -> Stood:
         every = enumerate(records.stretches(self.root, folder))
-        return [(n, _shares_of(self.root, folder, one, self._turns)) for n, one in every if one.writes or one.counted][
-            ::-1
-        ]
+        version = self._version if folder == self.folder else partial(records.version, self.root, folder)
+        told = [(n, one) for n, one in every if one.writes or one.counted]
+        return [(n, _shares_of(self.root, one, self._turns, version)) for n, one in reversed(told)]
+
+    def _version(self, write: dict) -> bytes | None:
+        """The file as a write of this record left it, read once: a disk that refuses it at times does not make two minds."""
+        if write["after"] not in self._versions:
+            self._versions[write["after"]] = records.version(self.root, self.folder, write)
+        return self._versions[write["after"]]
 
     def passed(self, write: dict) -> None:
         """A write that is out already."""
@@ -81,7 +88,7 @@ class Taking:
             self.done.add(found[0])
 
     def _share(self, write: dict) -> tuple[Place, Share] | None:
-        found = shares.of_write(write, records.version(self.root, self.folder, write))
+        found = shares.of_write(write, self._version(write))
         if found is None:
             return None
         place, share = replace(found[0], path=moved(self.root, found[0].path)), found[1]
@@ -114,7 +121,7 @@ class Taking:
 
         To be asked of the last write first.
         """
-        after = records.version(self.root, self.folder, write)
+        after = self._version(write)
         later = partial(_lines_later, self.root, self._after, write["path"])
         found = self._told_as(write, current)
         if found is None:
@@ -183,7 +190,7 @@ def last_shares(root: Path, folder: str) -> Shares:
     """What a turn that was just taken out had done to each value."""
     turns = {records.turn_of(one) for one in records.folders(root)}
     every = [one for one in records.stretches(root, folder) if one.writes or one.counted]
-    return _shares_of(root, folder, every[-1], turns) if every else {}
+    return _shares_of(root, every[-1], turns, partial(records.version, root, folder)) if every else {}
 
 
 def counted_line(place: Place, share: Share) -> dict:
@@ -199,10 +206,12 @@ def counted_line(place: Place, share: Share) -> dict:
     }
 
 
-def _shares_of(root: Path, folder: str, stretch: records.Stretch, turns: set[int]) -> Shares:
+def _shares_of(
+    root: Path, stretch: records.Stretch, turns: set[int], version: Callable[[dict], bytes | None]
+) -> Shares:
     found: Shares = {}
     for write in stretch.writes:
-        if one := shares.of_write(write, records.version(root, folder, write)):
+        if one := shares.of_write(write, version(write)):
             place = replace(one[0], path=moved(root, one[0].path))
             found[place] = shares.joined(found.get(place), one[1])
     for line in stretch.counted:
