@@ -158,7 +158,8 @@ class Record:
                 renamed = _put(self.root, path, before, after)
             except (Conflict, StorageError) as error:
                 with suppress(StorageError):
-                    self.note("unwritten", path=path, op=op)
+                    if isinstance(error, Conflict) or not _is_there(self.root, path, after):
+                        self.note("unwritten", path=path, op=op)
                 if isinstance(error, Conflict):
                     continue
                 raise
@@ -229,6 +230,11 @@ def _put(root: Path, path: str, before: bytes | None, after: bytes) -> bool:
     else:
         files.replace(root, path, after, expected=files.sha256(before))
     return True
+
+
+def _is_there(root: Path, path: str, after: bytes) -> bool:
+    """Whether a write that failed was made all the same, and only its folder could not be synced behind it."""
+    return files.exists(root, path) and files.read(root, path) == after
 
 
 def finish_torn(root: Path, folder: str) -> None:

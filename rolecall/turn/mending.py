@@ -7,15 +7,17 @@ Certain are a journal line that stands twice word for word, and an unchanged cop
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from rolecall.campaign import checks, instructions, journal, records
+from rolecall.campaign import files, instructions, journal, records
 from rolecall.campaign.documents import parse
 from rolecall.campaign.folder import Campaign
+from rolecall.campaign.formers import FORMER
 from rolecall.campaign.kinds import STATE_FILE
 from rolecall.campaign.records import Edit, Record
-from rolecall.errors import TurnError, Unclear
+from rolecall.errors import DocumentError, TurnError, Unclear
 from rolecall.turn.ingested import revert
 from rolecall.turn.interrupts import uninterrupted
 
@@ -31,13 +33,13 @@ class Fix:
 
 
 def plan(campaign: Campaign) -> list[Fix]:
-    """What can be mended without a guess. Changes nothing."""
-    found = checks.look(campaign)
+    """What can be mended without a guess. Changes nothing. StorageError when a file cannot be read: it may need mending too."""
     fixes = []
-    for path in dict.fromkeys(p.path for p in found if p.rule == "old-instruction"):
-        said = f"{path}: the text that ships now, in the place of an unchanged older one"
-        fixes.append(Fix(path, "old-instruction", said, lambda data, path=path: _renewed(data, path)))
-    if any(p.rule == "turn-twice" and p.path == STATE_FILE for p in found):
+    for path in sorted(FORMER):
+        if files.exists(campaign.root, path) and instructions.is_former(path, campaign.read(path)):
+            said = f"{path}: the text that ships now, in the place of an unchanged older one"
+            fixes.append(Fix(path, "old-instruction", said, lambda data, path=path: _renewed(data, path)))
+    with suppress(DocumentError):  # what is broken is no certain fix
         data = campaign.read(STATE_FILE)
         if (once := _once(data)) != data:
             count = data.count(b"\n- T") - once.count(b"\n- T")
