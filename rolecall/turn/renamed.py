@@ -64,26 +64,18 @@ def folders(root: Path) -> list[str]:
 
 
 def moved(root: Path, path: str) -> str:
-    """Where the file of that path lies after the renamings that stand, and those that were taken back since.
+    """Where the file of that path lies by now: under the last name it was given that is there.
 
-    Where git went back before a renaming, the file may have been given another name since: all are looked for, the newest first.
+    Every renaming is followed, and back again those that were taken back. Where git went back before one, the file may have been given
+    another name since: so it is the files that decide.
     """
+    made = [(_begun(root, f"{records.EDITS}/{name}"), ".undone-" in name) for name in _every(root)]
+    steps = [(one.path, one.target) for one, _ in made if one]
+    steps += [(one.target, one.path) for one, undone in made if one and undone]
     names = [path]
-    for folder in folders(root):
-        one = _begun(root, folder)
-        if one and one.path in names:
-            names.append(one.target)
-    if found := _there(root, names):
-        return found
-    for name in reversed(_every(root)):
-        one = _begun(root, f"{records.EDITS}/{name}") if ".undone-" in name else None
-        if one and one.target in names:
-            names.append(one.path)
-    return _there(root, names) or names[-1]
-
-
-def _there(root: Path, names: list[str]) -> str:
-    return next((name for name in reversed(names) if files.exists(root, name)), "")
+    for name in names:  # it grows meanwhile
+        names += [new for had, new in steps if had == name and new not in names]
+    return next((name for name in reversed(names) if files.exists(root, name)), names[-1])
 
 
 def pending(root: Path) -> dict | None:

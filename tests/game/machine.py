@@ -251,9 +251,10 @@ class Machine:
         self.made += 1
         path, name = self.dice.choice(mine), f"Stranger {self.made}"
         old, new = self.model.entries[path], f"characters/stranger-{self.made}.md"
-        self._command(lambda: self.game.rename(old, name, Listener()))
+        self.game.rename(old, name, Listener())
         self.renamings.append((path, new, old))
         self._moved(path, new, name)
+        self._commanded()
 
     def unrename(self) -> None:
         """The last renaming is taken back, where its file is where it left it."""
@@ -263,8 +264,9 @@ class Machine:
         if not (self.root / new).exists() or (self.root / path).exists():
             return
         self.renamings.pop()
-        self._command(lambda: self.game.unrename(Listener()))
+        self.game.unrename(Listener())
         self._moved(new, path, name)
+        self._commanded()
 
     def _moved(self, path: str, new: str, name: str) -> None:
         model = self.model

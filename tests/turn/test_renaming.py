@@ -184,6 +184,22 @@ def test_an_undone_turn_finds_its_lines_in_an_entry_whose_renaming_was_taken_bac
     assert text(tmp_path) == before
 
 
+def test_an_undone_turn_finds_its_lines_in_an_entry_renamed_otherwise_after_that_was_taken_back(tmp_path):
+    make(tmp_path)
+    before = text(tmp_path)
+    played = game(tmp_path, Teller())
+    played.rename("Marta", "Marta Vey", Listener())
+    played.tell("I look at the ashes.", Listener())
+    played.unrename(Listener())
+    played.rename("Marta", "Marta of the Inn", Listener())
+    played.rename("Marta of the Inn", "Old Marta", Listener())
+    assert f"\n- T0004 {SHOWN}" in (tmp_path / "characters/old-marta.md").read_text()
+    played.undo(Listener())
+    played.unrename(Listener())
+    played.unrename(Listener())
+    assert text(tmp_path) == before
+
+
 def test_an_answer_that_stands_again_is_written_into_an_entry_that_was_renamed_since(tmp_path):
     make(tmp_path)
     played = game(tmp_path, Teller())
