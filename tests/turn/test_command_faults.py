@@ -32,6 +32,11 @@ FOUND = [  # (command, fault, call, path): faults that were told by none of thes
     ("rename", "refused", "create", r"characters/.*"),  # others called it by the new name, itself by the old
     ("swipe --to", "refused", "open", r"characters/sera\.md"),  # left out and not said
     ("swipe", "full", "link", r"\.rolecall/turns/T0005/calls/.*narrator\.json"),  # the answer before it was gone
+    ("swipe", "full", "create", r"\.rolecall/turns/T0005/[^/]*"),  # the folder of the other answer passed for a record
+    ("swipe", "short", "write", r"\.rolecall/turns/T0005/[^/]*"),
+    ("undo", "once", "read", r"\.rolecall/turns/T0005/after/.*"),  # a kept version was there, and then it was not
+    ("rename", "refused", "sync_folder", r"characters"),  # a write that was made was noted as not made
+    ("check --fix", "once", "read", r"campaign-state\.md"),  # what could not be read was not said
     ("turn", "power", "create", r"\.rolecall/turns/T0006/after/.*"),  # displaced bytes under a temporary name
 ]
 
