@@ -1,8 +1,8 @@
 """An import made real: one record, the originals first, then the files, the receipt last. And taken back again.
 
-`.rolecall/edits/import-0001/record.jsonl` says what is made before anything is: a `begin` line with the originals, their
-sums and how many files are made of them, then one `write` line a file, with its whole text. So `why` knows where a file comes from, a command that was killed is
-finished from it, and an import is taken back from it. Only under the campaign's lock.
+`.rolecall/edits/import-0001/record.jsonl` says what is made before anything is: a `begin` line with the originals, their sums
+and how many files are made of them, then one `write` line a file, with its whole text. So `why` knows where a file comes
+from, a command that was killed is finished from it, and an import is taken back from it. Only under the campaign's lock.
 """
 
 from __future__ import annotations

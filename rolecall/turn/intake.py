@@ -84,7 +84,7 @@ def take(
         return Taken(_plan(game, held, place, again))
     interrupted = {begin["import"] for begin in importing.left(game.root).values()}
     with game.writing(listener):  # which finishes it
-        if not again and (whole := importing.known(game.root).get(_sha(held))) in interrupted:
+        if interrupted and not again and (whole := importing.known(game.root).get(_sha(held))) in interrupted:
             game.commit(lambda: commitlines.of_import(whole, whole), listener)
             return Taken(None, f"{whole}/{importing.RECEIPT}")
         plan = _plan(game, held, place, again)

@@ -157,9 +157,9 @@ def _recover(campaign: Campaign, mark: dict, turn: int, name: str) -> str:
     had = records.swipes(campaign.root, turn)
     for one in had.values():
         records.drop_draft(campaign.root, soundness.begun(campaign.root, one)[0])  # no draft: an answer to it stands
-    if mark["from"] in had and files.exists(campaign.root, folder) and records.begun(campaign.root, folder) is None:
-        records.set_aside(campaign.root, folder, "draft")  # its folder was made, and the disk took no line of it
-    other = files.exists(campaign.root, folder) and soundness.begun(campaign.root, folder)[1] != mark["from"]
+    # Its folder was made, and the disk took no line of it.
+    bare = mark["from"] in had and records.begun(campaign.root, folder) is None
+    other = files.exists(campaign.root, folder) and (bare or soundness.begun(campaign.root, folder)[1] != mark["from"])
     if other and not any(line["do"] == "plan" for line in records.lines(campaign.root, folder)):
         records.set_aside(campaign.root, folder, "draft")  # begun, not told, and the disk would not have that noted
         other = False
